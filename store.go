@@ -1,0 +1,74 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// Scope is a limiter as stores see it: the namespace of its keys and its limits, reduced to integers. [New] makes it,
+// nobody changes it.
+type Scope struct {
+	// Name is the namespace, possibly empty. The same key under two Names is two subjects.
+	Name string
+	// Specs are the limits, 1 to MaxLimits. The state of a subject is kept per position.
+	Specs []Spec
+}
+
+// Result is what one limit says; see [Figures] for the meaning of the fields.
+type Result struct {
+	Remaining  int64
+	RetryAfter time.Duration
+	ResetAfter time.Duration
+}
+
+// Results holds a Result for each of a scope's Specs. The first is inline, so that a decision over one limit
+// allocates nothing.
+type Results struct {
+	First Result
+	// Rest are the results of Specs[1:], nil if there are none.
+	Rest []Result
+}
+
+// At returns the result of Specs[i].
+func (r *Results) At(i int) Result {
+	if i == 0 {
+		return r.First
+	}
+	return r.Rest[i-1]
+}
+
+// Store holds the state of subjects and decides on it. A subject is a key, any bytes but none, in the namespace of a
+// scope. The store's clock decides: the caller's time plays no part. It must be safe for concurrent use. An error
+// means that it could not decide, never a refusal.
+//
+// Abilities beyond Take are the small interfaces [Peeker], [Adjuster] and [Resetter]; [Limiter] finds them by type
+// assertion, and answers [ErrUnsupported] where they are missing. Package storetest defines what all of them must do.
+type Store interface {
+	// Take decides cost, 0 to MaxQuota, under all limits and charges it in the same atomic step if, and only if,
+	// all of them admit it. A cost of 0 is always admitted and charges nothing; RetryAfter is then 0.
+	//
+	// Where a limit differs from the one under which the state was written, what was consumed carries over.
+	Take(ctx context.Context, scope *Scope, key string, cost int64) (Results, error)
+}
+
+// Peeker is a [Store] that can look without charging.
+type Peeker interface {
+	// Peek answers what Take would, and changes nothing.
+	Peek(ctx context.Context, scope *Scope, key string, cost int64) (Results, error)
+}
+
+// Adjuster is a [Store] whose counts can be corrected afterwards. Both methods answer what Peek would answer after
+// them for a cost of 1.
+type Adjuster interface {
+	// Refund gives back n units under every limit, most recent first, never above the full quota.
+	Refund(ctx context.Context, scope *Scope, key string, n int64) (Results, error)
+	// Charge takes n units under every limit without asking, into debt if need be. A debt that would take more than
+	// a hundred years to pay is cut to that.
+	Charge(ctx context.Context, scope *Scope, key string, n int64) (Results, error)
+}
+
+// Resetter is a [Store] that can forget a subject.
+type Resetter interface {
+	// Reset makes the subject as if it had never been seen, under all limits of the scope.
+	Reset(ctx context.Context, scope *Scope, key string) error
+}
