@@ -1,0 +1,221 @@
+package memstore
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weirhq/weir"
+)
+
+var snapshotLimits = []string{
+	"10/h", "10/h burst 20 stepwise", "10/h fixed-window", "10/h anchored", "10/month calendar Europe/Berlin",
+	"10/h sliding-window", "10/h sliding-log",
+}
+
+// snapshotOf returns a snapshot of a store in which the key "key<i>" has used i units under each of snapshotLimits.
+func snapshotOf(t *testing.T) []byte {
+	t.Helper()
+	s := MustNew(Options{})
+	defer s.Close()
+	for _, limit := range snapshotLimits {
+		l := weir.MustNew(s, weir.Options{Name: limit, Limits: weir.MustParseLimits(limit, "1000/d")})
+		for i := range int64(10) {
+			takeN(t, l, fmt.Sprint("key", i), i, true)
+		}
+	}
+	var buf bytes.Buffer
+	if err := s.Snapshot(&buf); err != nil {
+		t.Fatalf("Snapshot: %v", err)
+	}
+	return buf.Bytes()
+}
+
+func checkRestored(t *testing.T, s *Store) {
+	t.Helper()
+	for _, limit := range snapshotLimits {
+		l := weir.MustNew(s, weir.Options{Name: limit, Limits: weir.MustParseLimits(limit, "1000/d")})
+		for i := range int64(10) {
+			d, err := l.Peek(t.Context(), fmt.Sprint("key", i))
+			if figures := d.Figures(); err != nil || figures[0].Remaining != figures[0].Limit-i || figures[1].Remaining != 1000-i {
+				t.Errorf("%s: Peek(key%d) = %+v, %v, want %d used", limit, i, figures, err, i)
+			}
+		}
+	}
+}
+
+// TestRestart: the state survives, and the time between counts as elapsed.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		snapshot := snapshotOf(t)
+		s := MustNew(Options{})
+		defer s.Close()
+		takeN(t, testLimiter(t, s, "1/h"), "replaced", 1, true)
+		if err := s.Restore(bytes.NewReader(snapshot)); err != nil {
+			t.Fatalf("Restore: %v", err)
+		}
+		checkRestored(t, s)
+		takeN(t, testLimiter(t, s, "1/h"), "replaced", 1, true)
+
+		s.Close() // or it would sweep every second of two days
+		time.Sleep(48 * time.Hour)
+		later := MustNew(Options{})
+		defer later.Close()
+		if err := later.Restore(bytes.NewReader(snapshot)); err != nil {
+			t.Fatalf("Restore after two days: %v", err)
+		}
+		if got := later.Len(); got != 9 {
+			t.Errorf("Len() = %d two days later, want 9: those of the month", got)
+		}
+	})
+}
+
+// TestDamagedSnapshotIsRefused: whatever byte is changed or missing, the store keeps what it has.
+func TestDamagedSnapshotIsRefused(t *testing.T) {
+	snapshot := snapshotOf(t)
+	s := testStore(t, 0)
+	l := testLimiter(t, s, "5/d")
+	takeN(t, l, "kept", 5, true)
+	refused := func(what string, damaged []byte) {
+		t.Helper()
+		if err := s.Restore(bytes.NewReader(damaged)); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("%s: Restore = %v, want ErrDamaged", what, err)
+		}
+		takeN(t, l, "kept", 1, false)
+	}
+	for i := range snapshot {
+		damaged := bytes.Clone(snapshot)
+		damaged[i] ^= 1 << (i % 8)
+		refused(fmt.Sprintf("bit %d of byte %d flipped", i%8, i), damaged)
+	}
+	for n := 0; n < len(snapshot); n += 1 + n/20 {
+		refused(fmt.Sprintf("cut to %d bytes", n), snapshot[:n])
+	}
+	if err := s.Restore(bytes.NewReader(snapshot)); err != nil {
+		t.Fatalf("Restore of the whole snapshot: %v", err)
+	}
+	checkRestored(t, s)
+}
+
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
+
+// TestReadErrorIsNoDamage: trouble of the reader is reported as it is.
+func TestReadErrorIsNoDamage(t *testing.T) {
+	want := errors.New("disk on fire")
+	err := testStore(t, 0).Restore(failingReader{want})
+	if !errors.Is(err, want) || errors.Is(err, ErrDamaged) {
+		t.Errorf("Restore = %v, want %v and no ErrDamaged", err, want)
+	}
+}
+
+// TestRestoreIntoSmallerStore: MaxKeys holds, and the exhausted keys are those that stay.
+func TestRestoreIntoSmallerStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		big := MustNew(Options{})
+		defer big.Close()
+		l := testLimiter(t, big, "10/d")
+		for i := range 10_000 {
+			n := int64(1)
+			if i%1000 == 0 {
+				n = 10
+			}
+			takeN(t, l, fmt.Sprint("key", i), n, true)
+		}
+		var buf bytes.Buffer
+		if err := big.Snapshot(&buf); err != nil {
+			t.Fatal(err)
+		}
+		small := MustNew(Options{MaxKeys: 1000})
+		defer small.Close()
+		if err := small.Restore(&buf); err != nil {
+			t.Fatal(err)
+		}
+		if got := small.Len(); got != 1000 {
+			t.Errorf("Len() = %d, want 1000", got)
+		}
+		for i := 0; i < 10_000; i += 1000 {
+			takeN(t, testLimiter(t, small, "10/d"), fmt.Sprint("key", i), 1, false)
+		}
+	})
+}
+
+func TestClosed(t *testing.T) {
+	s := MustNew(Options{})
+	l := testLimiter(t, s, "1/h")
+	takeN(t, l, "key", 1, true)
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	}
+	_, allow := l.Allow(t.Context(), "key")
+	_, peek := l.Peek(t.Context(), "key")
+	_, refund := l.Refund(t.Context(), "key", 1)
+	_, charge := l.Charge(t.Context(), "key", 1)
+	for what, err := range map[string]error{
+		"Allow": allow, "Peek": peek, "Refund": refund, "Charge": charge, "Reset": l.Reset(t.Context(), "key"),
+		"Snapshot": s.Snapshot(new(bytes.Buffer)), "Restore": s.Restore(new(bytes.Buffer)),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s after Close = %v, want ErrClosed", what, err)
+		}
+	}
+	if got := s.Len(); got != 0 {
+		t.Errorf("Len() after Close = %d, want 0", got)
+	}
+}
+
+// FuzzRestore: no bytes make Restore panic, hang or leave the store unusable, whatever their checksum says.
+func FuzzRestore(f *testing.F) {
+	s := MustNew(Options{})
+	defer s.Close()
+	l := weir.MustNew(s, weir.Options{Limits: weir.MustParseLimits("10/h", "10/h sliding-log", "10/h sliding-window", "10/month")})
+	l.Allow(f.Context(), "key")
+	var buf bytes.Buffer
+	if err := s.Snapshot(&buf); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(buf.Bytes())
+	f.Add([]byte(snapshotMagic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := MustNew(Options{MaxKeys: 1000})
+		defer s.Close()
+		s.Restore(bytes.NewReader(sealed(data)))
+		if got := s.Len(); got > 1000 {
+			t.Errorf("Len() = %d, want at most 1000", got)
+		}
+		l := weir.MustNew(s, weir.Options{Limits: weir.MustParseLimits("10/h", "10/h sliding-log", "10/h sliding-window", "10/month")})
+		d, err := l.Allow(t.Context(), "key")
+		if err != nil {
+			t.Fatalf("Allow after Restore: %v", err)
+		}
+		for _, f := range d.Figures() {
+			if f.Remaining < 0 || f.Remaining > f.Limit || f.RetryAfter < 0 || f.ResetAfter < 0 {
+				t.Errorf("Allow after Restore: %+v", f)
+			}
+		}
+		var again bytes.Buffer
+		if err := s.Snapshot(&again); err != nil {
+			t.Fatalf("Snapshot after Restore: %v", err)
+		}
+		if err := s.Restore(&again); err != nil {
+			t.Fatalf("Restore of its own snapshot: %v", err)
+		}
+	})
+}
+
+// sealed gives data the checksum that Restore wants, so that the fuzzer reaches what lies behind it.
+func sealed(data []byte) []byte {
+	if len(data) < sha256.Size {
+		return data
+	}
+	body := data[:len(data)-sha256.Size]
+	sum := sha256.Sum256(body)
+	return append(append([]byte{}, body...), sum[:]...)
+}
