@@ -1,0 +1,2 @@
+// Package clientaddr tells the address of a request's client from the connection and one header.
+package clientaddr

@@ -1,0 +1,2 @@
+// Package fields writes the header fields that tell clients of their limits.
+package fields
