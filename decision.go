@@ -44,18 +44,17 @@ type Decision struct {
 	ResetAfter time.Duration
 
 	// Of several limits, what Figures needs; nil for one.
-	scope   *Scope
-	results *Results
+	scope *Scope
+	all   []Result
 }
 
 // Figures returns what each limit says, in the order of [Limiter.Limits].
 func (d *Decision) Figures() []Figures {
-	if d.results == nil {
+	if d.all == nil {
 		return []Figures{{Limit: d.Limit, Remaining: d.Remaining, RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter}}
 	}
-	figures := make([]Figures, len(d.scope.Specs))
-	for i := range figures {
-		r := d.results.At(i)
+	figures := make([]Figures, len(d.all))
+	for i, r := range d.all {
 		figures[i] = Figures{Limit: d.scope.Specs[i].Quota, Remaining: r.Remaining, RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter}
 	}
 	return figures
@@ -71,24 +70,24 @@ func (d *Decision) decideOne(scope *Scope, r Result) {
 }
 
 // decideAll fills d from the results of several limits.
-func (d *Decision) decideAll(scope *Scope, r Results) {
-	d.scope, d.results = scope, &r
+func (d *Decision) decideAll(scope *Scope, all []Result) {
+	d.scope, d.all = scope, all
 	least, longest := 0, 0
-	for i := 1; i < len(scope.Specs); i++ {
-		if r.At(i).Remaining < r.At(least).Remaining {
+	for i, r := range all {
+		if r.Remaining < all[least].Remaining {
 			least = i
 		}
-		if r.At(i).RetryAfter > r.At(longest).RetryAfter {
+		if r.RetryAfter > all[longest].RetryAfter {
 			longest = i
 		}
 	}
-	d.RetryAfter = r.At(longest).RetryAfter
+	d.RetryAfter = all[longest].RetryAfter
 	d.Allowed = d.RetryAfter == 0
 	d.Deciding = longest
 	if d.Allowed {
 		d.Deciding = least
 	}
 	d.Limit = scope.Specs[d.Deciding].Quota
-	d.Remaining = r.At(least).Remaining
-	d.ResetAfter = r.At(d.Deciding).ResetAfter
+	d.Remaining = all[least].Remaining
+	d.ResetAfter = all[d.Deciding].ResetAfter
 }

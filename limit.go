@@ -84,7 +84,7 @@ type FixedWindow struct {
 // the part of it that still overlaps the sliding window, plus the current count. A request is admitted when the
 // estimate, rounded down, plus its cost is within Limit.
 //
-// It is an approximation: it assumes that the previous window's requests were spread evenly. Bound: less than
+// It is an approximation: it assumes that the previous window's requests were spread evenly. Bound: at most
 // 2 x Limit in any window, and about Limit for evenly spread traffic.
 type SlidingWindow struct {
 	// Limit is the quota of a window, 1 to [MaxSlidingWindow]. Required.

@@ -158,9 +158,9 @@ func (l *Limiter) do(ctx context.Context, op operation, d *Decision, key string,
 		}
 		if err == nil {
 			if len(l.scope.Specs) == 1 {
-				d.decideOne(&l.scope, r.First)
+				d.decideOne(&l.scope, r.One)
 			} else {
-				d.decideAll(&l.scope, r)
+				d.decideAll(&l.scope, r.All)
 			}
 			return nil
 		}

@@ -21,20 +21,13 @@ type Result struct {
 	ResetAfter time.Duration
 }
 
-// Results holds a Result for each of a scope's Specs. The first is inline, so that a decision over one limit
+// Results holds a Result for each of a scope's Specs, that of an only one inline, so that a decision over one limit
 // allocates nothing.
 type Results struct {
-	First Result
-	// Rest are the results of Specs[1:], nil if there are none.
-	Rest []Result
-}
-
-// At returns the result of Specs[i].
-func (r *Results) At(i int) Result {
-	if i == 0 {
-		return r.First
-	}
-	return r.Rest[i-1]
+	// One is the result of a scope's only Spec; zero if there are several.
+	One Result
+	// All are the results of several Specs in their order, which the caller may keep; nil for one.
+	All []Result
 }
 
 // Store holds the state of subjects and decides on it. A subject is a key, any bytes but none, in the namespace of a
@@ -62,8 +55,9 @@ type Peeker interface {
 type Adjuster interface {
 	// Refund gives back n units under every limit, most recent first, never above the full quota.
 	Refund(ctx context.Context, scope *Scope, key string, n int64) (Results, error)
-	// Charge takes n units under every limit without asking, into debt if need be. A debt that would take more than
-	// a hundred years to pay is cut to that.
+	// Charge takes n units under every limit without asking, into debt if need be. A debt is cut where
+	// paying it would take more than a hundred years, and where a count would pass what computes exactly: 2^53-1
+	// (microsecond units of a smooth bucket, units otherwise), 2^42-1 for a sliding window.
 	Charge(ctx context.Context, scope *Scope, key string, n int64) (Results, error)
 }
 

@@ -51,7 +51,7 @@ type cursor struct {
 func (s *shard) apply(op operation, h table.Hash, specs []weir.Spec, now, cost int64) weir.Results {
 	if op == take && len(specs) == 1 {
 		if one, ok := s.takeOne(h, &specs[0], now, cost); ok {
-			return weir.Results{First: one}
+			return weir.Results{One: one}
 		}
 	}
 	s.specs.Trim()
@@ -101,7 +101,7 @@ func (s *shard) applyAll(cursors []cursor, op operation, h table.Hash, specs []w
 		admitted = admitted && c.wait == 0
 	}
 	if len(cursors) > 1 {
-		results.Rest = make([]weir.Result, len(cursors)-1)
+		results.All = make([]weir.Result, len(cursors))
 	}
 	for i := range cursors {
 		c := &cursors[i]
@@ -123,10 +123,10 @@ func (s *shard) applyAll(cursors []cursor, op operation, h table.Hash, specs []w
 			s.write(c, h.At(i), &specs[i], now)
 		}
 		one := result(algo.Look(c.algo, c.state, now, c.wait))
-		if i == 0 {
-			results.First = one
+		if results.All == nil {
+			results.One = one
 		} else {
-			results.Rest[i-1] = one
+			results.All[i] = one
 		}
 	}
 	return results
