@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/weirhq/weir/internal/demo"
+)
+
+// demoCmd is weir demo.
+type demoCmd struct {
+	Host      string  `default:"127.0.0.1" help:"Address to listen on. Off this machine anyone can then change the limit." placeholder:"ADDRESS"`
+	Port      int     `default:"8080" help:"Port to listen on; 0 picks a free one."`
+	RedisHost *string `help:"Not in this version: the bucket is in memory." placeholder:"HOST"`
+	RedisPort *string `help:"Not in this version: the bucket is in memory." placeholder:"PORT"`
+}
+
+// Run serves the demonstration until a.ctx ends.
+func (c *demoCmd) Run(a *app) error {
+	if err := c.validate(); err != nil {
+		return usageError{err}
+	}
+	handler, err := demo.New(demo.Options{})
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("demo: port %d of %s is taken by another program; choose another port, such as --port %d, or --port 0 for any free one", c.Port, c.Host, c.nextPort())
+	case err != nil:
+		return fmt.Errorf("demo: cannot listen: %w; choose another --host or --port", err)
+	}
+	c.greet(a.stdout, listener.Addr().(*net.TCPAddr))
+	return serveDemo(a, listener, handler)
+}
+
+func (c *demoCmd) validate() error {
+	switch {
+	case c.RedisHost != nil || c.RedisPort != nil:
+		return errors.New("demo: the Redis store is not part of this version; leave --redis-host and --redis-port out, and the bucket is kept in memory")
+	case c.Port < 0 || c.Port > 65535:
+		return fmt.Errorf("demo: --port %d is no port; use 1 to 65535, or 0 for any free one", c.Port)
+	}
+	return nil
+}
+
+// nextPort returns a port to try when Port is taken.
+func (c *demoCmd) nextPort() int {
+	if c.Port == 65535 {
+		return 8080
+	}
+	return c.Port + 1
+}
+
+// greet says where the demonstration is, once it can be reached there.
+func (c *demoCmd) greet(w io.Writer, at *net.TCPAddr) {
+	host := at.IP.String()
+	if at.IP.IsLoopback() || at.IP.IsUnspecified() {
+		host = "localhost"
+	}
+	url := "http://" + net.JoinHostPort(host, strconv.Itoa(at.Port)) + "/"
+	fmt.Fprintf(w, "The token bucket demo runs. Open it in a browser:\n\n    %s\n\nor send it requests from a terminal:\n\n    curl -i -X POST %stest\n\nCtrl-C stops it.\n", url, url)
+}
+
+// demoGrace is how long requests under way may take when the demonstration ends.
+const demoGrace = 3 * time.Second
+
+func serveDemo(a *app, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(a.stderr, "weir: demo: ", 0),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("demo: %w", err)
+	case <-a.ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), demoGrace)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		server.Close()
+	}
+	<-failed
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestDemoRefuses(t *testing.T) {
+	const redis = "weir: demo: the Redis store is not part of this version; leave --redis-host and --redis-port out, and the bucket is kept in memory\n"
+	tests := []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--redis-host", "localhost"}, 2, redis},
+		{[]string{"--redis-port", "6379"}, 2, redis},
+		{[]string{"--redis-host=", "--redis-port=x"}, 2, redis},
+		{[]string{"--port", "65536"}, 2, "weir: demo: --port 65536 is no port; use 1 to 65535, or 0 for any free one\n"},
+		{[]string{"--port=-1"}, 2, "weir: demo: --port -1 is no port; use 1 to 65535, or 0 for any free one\n"},
+		{[]string{"--port", "http"}, 2, "--port"},
+	}
+	for _, tt := range tests {
+		var stdout, stderr bytes.Buffer
+		status := run(t.Context(), append([]string{"demo"}, tt.args...), &stdout, &stderr)
+		if status != tt.status || !strings.Contains(stderr.String(), tt.want) {
+			t.Errorf("weir demo %q = %d, stderr %q; want %d, %q", tt.args, status, &stderr, tt.status, tt.want)
+		}
+	}
+}
+
+func TestDemoPortTaken(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	_, port, _ := net.SplitHostPort(other.Addr().String())
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), []string{"demo", "--port", port}, &stdout, &stderr)
+	if want := "port " + port + " of 127.0.0.1 is taken by another program; choose another port, such as --port "; status != 1 || !strings.Contains(stderr.String(), want) {
+		t.Errorf("weir demo on a port that is taken = %d, stderr %q; want 1, %q", status, &stderr, want)
+	}
+	if stdout.Len() > 0 {
+		t.Errorf("weir demo greets on a port that is taken: %q", &stdout)
+	}
+}
+
+func TestDemoServes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out, stdout := io.Pipe()
+	var stderr bytes.Buffer
+	status := make(chan int, 1)
+	go func() {
+		status <- run(ctx, []string{"demo", "--port", "0"}, stdout, &stderr)
+		stdout.Close()
+	}()
+	url := ""
+	address := regexp.MustCompile(`^ +(http://localhost:[1-9][0-9]*/)$`)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := address.FindStringSubmatch(lines.Text()); m != nil {
+			url = m[1]
+		}
+		if strings.HasPrefix(lines.Text(), "Ctrl-C") {
+			break
+		}
+	}
+	if url == "" {
+		t.Fatalf("weir demo names no address; stderr %q", &stderr)
+	}
+	response, err := http.Post(url+"test", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(response.Body)
+	response.Body.Close()
+	const want = `{"allowed":true,"remaining":9.00,"config":{"capacity":10,"refill_rate":1,"refill_interval":1.0}}` + "\n"
+	if response.StatusCode != 200 || string(body) != want {
+		t.Errorf("POST %stest = %d %s, want 200 %s", url, response.StatusCode, body, want)
+	}
+	stop()
+	if got := <-status; got != 0 || stderr.Len() > 0 {
+		t.Errorf("weir demo ends with %d and says %q, want 0 and nothing", got, &stderr)
+	}
+}
+
+func TestDemoGreets(t *testing.T) {
+	tests := []struct{ ip, url string }{
+		{"127.0.0.1", "http://localhost:8080/"},
+		{"::1", "http://localhost:8080/"},
+		{"0.0.0.0", "http://localhost:8080/"},
+		{"192.0.2.7", "http://192.0.2.7:8080/"},
+		{"2001:db8::7", "http://[2001:db8::7]:8080/"},
+	}
+	for _, tt := range tests {
+		var b strings.Builder
+		(&demoCmd{}).greet(&b, &net.TCPAddr{IP: net.ParseIP(tt.ip), Port: 8080})
+		for _, want := range []string{"\n    " + tt.url + "\n", "\n    curl -i -X POST " + tt.url + "test\n"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("on %s the greeting is %q, want %s in it", tt.ip, &b, strconv.Quote(want))
+			}
+		}
+	}
+}
