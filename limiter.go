@@ -160,7 +160,7 @@ func (l *Limiter) do(ctx context.Context, op operation, d *Decision, key string,
 			if len(l.scope.Specs) == 1 {
 				d.decideOne(&l.scope, r.One)
 			} else {
-				d.decideAll(&l.scope, r.All)
+				d.decideAll(&l.scope, r.All[:len(l.scope.Specs)])
 			}
 			return nil
 		}

@@ -26,8 +26,9 @@ type Result struct {
 type Results struct {
 	// One is the result of a scope's only Spec; zero if there are several.
 	One Result
-	// All are the results of several Specs in their order, which the caller may keep; nil for one.
-	All []Result
+	// All begins with the results of several Specs in their order, which the caller may keep; nil for one. It is a
+	// pointer and no slice so that Results has four words: what is larger does not travel in registers.
+	All *[MaxLimits]Result
 }
 
 // Store holds the state of subjects and decides on it. A subject is a key, any bytes but none, in the namespace of a

@@ -48,10 +48,16 @@ type cursor struct {
 
 // apply decides cost for the subject h and does what op says. s.mu must be held; now is read under it, so that the
 // decisions on a subject are in the order of their times.
-func (s *shard) apply(op operation, h table.Hash, specs []weir.Spec, now, cost int64) weir.Results {
+func (s *shard) apply(op operation, h table.Hash, specs []weir.Spec, clock *Store, cost int64) weir.Results {
 	if op == take && len(specs) == 1 {
-		if one, ok := s.takeOne(h, &specs[0], now, cost); ok {
+		if one, ok := s.takeOne(h, &specs[0], clock, cost); ok {
 			return weir.Results{One: one}
+		}
+	}
+	now := clock.now()
+	if op == take && len(specs) > 1 {
+		if all := s.takeAll(h, specs, now, cost); all != nil {
+			return weir.Results{All: all}
 		}
 	}
 	s.specs.Trim()
@@ -60,16 +66,13 @@ func (s *shard) apply(op operation, h table.Hash, specs []weir.Spec, now, cost i
 }
 
 // takeOne is the short way for what nearly all requests are: a take by a known subject under one unchanged limit.
-func (s *shard) takeOne(h table.Hash, spec *weir.Spec, now, cost int64) (weir.Result, bool) {
-	if s.table.N == 0 {
-		return weir.Result{}, false
-	}
-	g := s.table.Group(s.table.Locate(h))
-	slot := s.table.Find(g, h)
+func (s *shard) takeOne(h table.Hash, spec *weir.Spec, clock *Store, cost int64) (weir.Result, bool) {
+	g, candidates := s.table.Seek(h)
+	now := clock.now() // while the entry comes from memory
+	slot, e := s.table.Choose(g, candidates, h)
 	if slot < 0 {
 		return weir.Result{}, false
 	}
-	e := s.table.Entry(g, slot)
 	known := s.specs.Slot(e.Spec())
 	if !known.Is(spec) {
 		return weir.Result{}, false
@@ -92,6 +95,48 @@ func (s *shard) takeOne(h table.Hash, spec *weir.Spec, now, cost int64) (weir.Re
 	return result(o), true
 }
 
+// takeAll is takeOne for several limits, all of them smooth buckets. It returns nil where that does not hold.
+func (s *shard) takeAll(h table.Hash, specs []weir.Spec, now, cost int64) *[weir.MaxLimits]weir.Result {
+	if s.table.N == 0 || cost == 0 {
+		return nil
+	}
+	var (
+		found   [weir.MaxLimits]*table.Entry
+		buckets [weir.MaxLimits]*algo.Bucket
+		states  [weir.MaxLimits][2]int64
+	)
+	g := s.table.Group(s.table.Locate(h))
+	for i := range specs {
+		slot := s.table.Find(g, h.At(i))
+		if slot < 0 {
+			return nil
+		}
+		e := s.table.Entry(g, slot)
+		known := s.specs.Slot(e.Spec())
+		if known.Bucket == nil || !known.Is(&specs[i]) {
+			return nil
+		}
+		found[i], buckets[i] = e, known.Bucket
+	}
+	all := new([weir.MaxLimits]weir.Result)
+	admitted := true
+	for i := range specs {
+		used, at, o := buckets[i].Take(int64(found[i].A), int64(found[i].B), now, cost)
+		states[i] = [2]int64{used, at}
+		all[i] = result(o)
+		admitted = admitted && o.Wait == 0
+	}
+	for i := range specs {
+		if admitted {
+			found[i].A, found[i].B = uint64(states[i][0]), uint64(states[i][1])
+		} else if all[i].RetryAfter == 0 { // it would have been charged
+			_, _, o := buckets[i].Take(int64(found[i].A), int64(found[i].B), now, 0)
+			all[i] = result(o)
+		}
+	}
+	return all
+}
+
 func (s *shard) applyAll(cursors []cursor, op operation, h table.Hash, specs []weir.Spec, now, cost int64) (results weir.Results) {
 	admitted := true
 	for i := range cursors {
@@ -101,7 +146,7 @@ func (s *shard) applyAll(cursors []cursor, op operation, h table.Hash, specs []w
 		admitted = admitted && c.wait == 0
 	}
 	if len(cursors) > 1 {
-		results.All = make([]weir.Result, len(cursors))
+		results.All = new([weir.MaxLimits]weir.Result)
 	}
 	for i := range cursors {
 		c := &cursors[i]

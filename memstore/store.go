@@ -162,7 +162,7 @@ func (s *Store) do(op operation, scope *weir.Scope, key string, cost int64) (wei
 	h := t.hash(scope, key)
 	sh := &t.shards[h.Lo>>t.shift]
 	sh.mu.Lock()
-	results := sh.apply(op, h, scope.Specs, s.now(), cost)
+	results := sh.apply(op, h, scope.Specs, s, cost)
 	held := sh.table.N
 	sh.mu.Unlock()
 	if held > 0 {

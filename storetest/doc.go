@@ -14,7 +14,7 @@
 //
 // The suite compares every answer with that of a naive model, on written stories ([Traces]) and on random ones. A
 // failure of a random one prints its seed; STORETEST_SEED=n in the environment repeats it, STORETEST_STEPS=n makes
-// all random stories n steps long.
+// the random stories longer or shorter: n steps, divided by the number of limits.
 //
 // # Traces
 //

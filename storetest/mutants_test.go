@@ -38,7 +38,7 @@ func (m *mutant) Peek(ctx context.Context, scope *weir.Scope, key string, cost i
 }
 
 func refused(r weir.Results) bool {
-	return r.One.RetryAfter > 0 || slices.ContainsFunc(r.All, func(r weir.Result) bool { return r.RetryAfter > 0 })
+	return r.One.RetryAfter > 0 || r.All != nil && slices.ContainsFunc(r.All[:], func(r weir.Result) bool { return r.RetryAfter > 0 })
 }
 
 // faults are the mutants: what is wrong, and a group of cases that must notice.
@@ -80,7 +80,7 @@ var faults = []struct {
 		take: func(m *mutant, ctx context.Context, scope *weir.Scope, key string, cost int64) (weir.Results, error) {
 			before, err := m.reference.Peek(ctx, scope, key, cost)
 			r, _ := m.reference.Take(ctx, scope, key, cost)
-			if len(before.All) > 1 && before.All[0].RetryAfter == 0 && before.All[1].RetryAfter > 0 {
+			if before.All != nil && before.All[0].RetryAfter == 0 && before.All[1].RetryAfter > 0 {
 				m.reference.Take(ctx, &weir.Scope{Name: scope.Name, Specs: scope.Specs[:1]}, key, cost)
 			}
 			return r, err

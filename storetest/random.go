@@ -15,7 +15,7 @@ import (
 const (
 	seedVariable  = "STORETEST_SEED"
 	stepsVariable = "STORETEST_STEPS"
-	defaultSteps  = 400
+	defaultSteps  = 300
 )
 
 // story is a random sequence of operations.
@@ -34,7 +34,7 @@ func randomCases(t *testing.T) []testCase {
 	add := func(name string, keys int, families ...[]weir.Limit) {
 		number := uint64(len(cases))
 		cases = append(cases, testCase{name, func(t *testing.T, rig Rig) {
-			s := story{rand.New(rand.NewPCG(seed, number)), families, keys, int(steps)}
+			s := story{rand.New(rand.NewPCG(seed, number)), families, keys, int(steps) / len(families)}
 			s.run(t, rig, fmt.Sprintf("%s=%d, ", seedVariable, seed))
 		}})
 	}
@@ -133,10 +133,6 @@ func (s *story) pause(wait time.Duration) time.Duration {
 		return min(wait-min(wait, time.Microsecond), most)
 	case 6:
 		return time.Duration(s.IntN(3)) * time.Second
-	case 7:
-		if s.IntN(20) == 0 {
-			return time.Duration(s.Int64N(int64(most/time.Microsecond))) * time.Microsecond
-		}
 	}
 	return 0
 }
@@ -156,12 +152,7 @@ func (s *story) operation(p *pair) (Op, int64) {
 			return Limits, 0
 		}
 	case 7:
-		if s.IntN(10) == 0 {
-			return Reset, 0
-		}
-		if s.IntN(20) == 0 {
-			return Charge, weir.MaxQuota
-		}
+		return []Op{Reset, Charge, Take, Take}[s.IntN(4)], weir.MaxQuota
 	}
 	return Take, n
 }

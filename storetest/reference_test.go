@@ -57,12 +57,14 @@ func (r *reference) update(scope *weir.Scope, key string, op func(l model.Limite
 }
 
 func results(figures []weir.Figures) (r weir.Results) {
-	for _, f := range figures {
-		r.All = append(r.All, weir.Result{Remaining: f.Remaining, RetryAfter: f.RetryAfter, ResetAfter: f.ResetAfter})
+	all := new([weir.MaxLimits]weir.Result)
+	for i, f := range figures {
+		all[i] = weir.Result{Remaining: f.Remaining, RetryAfter: f.RetryAfter, ResetAfter: f.ResetAfter}
 	}
 	if len(figures) == 1 {
-		r = weir.Results{One: r.All[0]}
+		return weir.Results{One: all[0]}
 	}
+	r.All = all
 	return r
 }
 
@@ -97,6 +99,7 @@ func TestReference(t *testing.T) {
 
 // TestReferenceThatOnlyTakes: optional abilities may be missing.
 func TestReferenceThatOnlyTakes(t *testing.T) {
+	t.Setenv("STORETEST_STEPS", "40")
 	storetest.Run(t, func(t *testing.T, body func(*testing.T, storetest.Rig)) {
 		r := newReference()
 		body(t, r.rig(struct{ weir.Store }{r}))

@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,18 +78,14 @@ func Traces() ([]Trace, error) {
 // ParseTraces reads a file of traces. Errors begin with its name and the line.
 func ParseTraces(name string, text []byte) ([]Trace, error) {
 	p := traceParser{file: name}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		line, _, _ := strings.Cut(lines.Text(), "#")
+	for i, line := range strings.Split(string(text), "\n") {
+		line, _, _ = strings.Cut(line, "#")
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if err := p.line(n, line); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		if err := p.line(i+1, line); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if err := p.end(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -268,28 +262,20 @@ func parseFigure(words []string) (f weir.Figures, err error) {
 	if len(words) == 0 {
 		return f, errors.New("nothing remains to be read")
 	}
-	if f.Remaining, err = strconv.ParseInt(words[0], 10, 64); err != nil {
-		return f, err
-	}
-	for words = words[1:]; len(words) > 0; {
-		if words[0] == "never" {
+	f.Remaining, err = strconv.ParseInt(words[0], 10, 64)
+	for words = words[1:]; err == nil && len(words) > 0; words = words[1:] {
+		switch {
+		case words[0] == "never":
 			f.RetryAfter = weir.Never
-			words = words[1:]
 			continue
+		case len(words) > 1 && words[0] == "retry":
+			f.RetryAfter, err = time.ParseDuration(words[1])
+		case len(words) > 1 && words[0] == "reset":
+			f.ResetAfter, err = time.ParseDuration(words[1])
+		default:
+			return f, fmt.Errorf(`%q is not "retry" or "reset" with a wait, nor "never"`, words[0])
 		}
-		if len(words) == 1 || words[0] != "retry" && words[0] != "reset" {
-			return f, fmt.Errorf(`%q is not "retry" or "reset" with a wait`, words[0])
-		}
-		wait, err := time.ParseDuration(words[1])
-		if err != nil {
-			return f, err
-		}
-		if words[0] == "retry" {
-			f.RetryAfter = wait
-		} else {
-			f.ResetAfter = wait
-		}
-		words = words[2:]
+		words = words[1:]
 	}
-	return f, nil
+	return f, err
 }

@@ -161,6 +161,9 @@ func TestProxyDrainsOnSIGTERM(t *testing.T) {
 		}
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			b = append(b, " then "+err.Error()...)
+		}
 		answer <- string(b)
 	}()
 	<-began

@@ -62,15 +62,23 @@ func (b *Bucket) Take(used, at, now, cost int64) (usedThen, atThen int64, o Outc
 	} else if after := used + cost*b.unit; after <= b.full || cost == 0 {
 		used = after
 	} else {
-		o.Wait = ceilDiv(after-b.full, b.refill) + ahead
+		o.Wait = b.timeOf(after-b.full) + ahead
 	}
 	if used == 0 {
 		o.Remaining = b.capacity
 		return 0, 0, o
 	}
-	o.Remaining = max(0, b.full-used) / b.unit
-	o.Reset = ceilDiv(used, b.refill) + ahead
+	o.Remaining = int64(uint64(max(0, b.full-used)) / uint64(b.unit))
+	o.Reset = b.timeOf(used) + ahead
 	return used, at, o
+}
+
+// timeOf returns the microseconds in which units come back, rounded up. Most limits have one unit per microsecond.
+func (b *Bucket) timeOf(units int64) int64 {
+	if b.refill == 1 {
+		return units
+	}
+	return int64((uint64(units) + uint64(b.refill) - 1) / uint64(b.refill))
 }
 
 func (b *Bucket) Used(s State, _ int64) int64 { return ceilDiv(s.A, b.unit) }

@@ -11,7 +11,7 @@ import (
 func (s Subject) carried(now int64) Subject {
 	if s.under != s.spec {
 		if s.state = s.wrote.settle(s.state, now); s.state != nil {
-			s.state = carry(s.wrote, s.rule, s.state, now)
+			s.state = s.rule.settle(carry(s.wrote, s.rule, s.state, now), now)
 		}
 	}
 	s.under, s.wrote = s.spec, s.rule

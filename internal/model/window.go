@@ -131,6 +131,9 @@ func firstInstant(d date, zone *time.Location) int64 {
 		_, offset := from.Zone()
 		midnight := time.Unix(int64(d)*86400-int64(offset), 0)
 		_, end := from.ZoneBounds()
+		if !end.IsZero() && !end.After(from) {
+			end = from.Add(time.Hour) // on the last day of a leap year the library may name an end that has passed
+		}
 		if midnight.Before(from) {
 			midnight = from
 		}

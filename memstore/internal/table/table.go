@@ -88,25 +88,52 @@ func (t *Table) Locate(h Hash) uint32 { return t.dir[h.Lo<<t.Skip>>(64-t.depth)]
 
 // Find returns the slot of h in g, or -1.
 func (t *Table) Find(g *Group, h Hash) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
-	tag := (h.Lo & 0xff) * ones
-	for base := 0; base < int(g.N); base += 8 {
-		x := binary.LittleEndian.Uint64(g.tags[base:]) ^ tag
-		// A byte of x that is zero sets its high bit in m; so may the byte after it, which the comparison sorts out.
-		for m := (x - ones) &^ x & highs; m != 0; m &= m - 1 {
-			slot := base + bits.TrailingZeros64(m)/8
-			if slot >= int(g.N) {
-				break
-			}
-			if e := t.Entry(g, slot); e.hash == h.Lo && (e.rest^h.Hi)&identity == 0 {
-				return slot
-			}
+	slot, _ := t.Choose(g, g.candidates(h), h)
+	return slot
+}
+
+// Seek returns the group of h and the candidates for its slot as a mask, for Choose. It has the processor fetch the
+// first of them: what the caller does in between costs no time while the memory answers.
+func (t *Table) Seek(h Hash) (*Group, uint32) {
+	if t.N == 0 {
+		return nil, 0
+	}
+	g := t.Group(t.Locate(h))
+	candidates := g.candidates(h)
+	if candidates != 0 {
+		prefetch(t.Entry(g, bits.TrailingZeros32(candidates)))
+	}
+	return g, candidates
+}
+
+// Choose returns the slot of h among the candidates, with its entry, or -1.
+func (t *Table) Choose(g *Group, candidates uint32, h Hash) (int, *Entry) {
+	for ; candidates != 0; candidates &= candidates - 1 {
+		slot := bits.TrailingZeros32(candidates)
+		if e := t.Entry(g, slot); e.hash == h.Lo && (e.rest^h.Hi)&identity == 0 {
+			return slot, e
 		}
 	}
-	return -1
+	return -1, nil
+}
+
+// candidates returns a mask of the slots whose tag is h's.
+func (g *Group) candidates(h Hash) uint32 {
+	tag := h.Lo & 0xff * ones
+	m := equal(g.tags[0:8], tag) | equal(g.tags[8:16], tag)<<8 | equal(g.tags[16:24], tag)<<16 | equal(g.tags[24:32], tag)<<24
+	return m & (1<<g.N - 1)
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// equal returns a mask of eight bits: which of the eight tags are the one that fills the bytes of tag.
+func equal(tags []uint8, tag uint64) uint32 {
+	x := binary.LittleEndian.Uint64(tags) ^ tag
+	differ := ((x &^ highs) + ^uint64(highs)) | x // the high bit of a byte tells that it is not zero
+	return uint32((^differ & highs) >> 7 * 0x0102040810204080 >> 56)
 }
 
 // Add puts an entry for h at the end of g, which must have room.

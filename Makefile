@@ -1,0 +1,40 @@
+# Every target says what it does; `make` alone prints them.
+SHELL      := /bin/bash
+GO         ?= go
+STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
+FUZZTIME   ?= 60s
+
+help: ## print the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s "$$(printf '\t')"
+
+deps: ## install what the tests need and this machine lacks, from Debian's packages
+	@.ci/packages gcc chromium
+
+test: deps ## run all tests, with the race detector; nothing is skipped
+	CI=true $(GO) test -race -shuffle=on -count=1 -timeout=9m ./...
+	cd examples && $(GO) test -race -count=1 ./...
+	cd benchmarks && $(GO) test -count=1 ./...
+
+lint: ## check form, vet, staticcheck and shell scripts
+	@.ci/packages shellcheck
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./... && $(STATICCHECK) ./...
+	cd examples && $(GO) vet ./...
+	cd benchmarks && $(GO) vet ./...
+	shellcheck .ci/run .ci/packages
+
+prove: ## a million random steps per algorithm against the exact model (minutes)
+	$(GO) test -count=1 -timeout=60m ./internal/algo ./memstore -args -steps=1000000
+
+large: ## tens of millions of keys in the memory store (minutes)
+	$(GO) test -count=1 -timeout=30m -v -run='TestTenMillionKeys|TestFloodOfDistinctKeys' ./memstore -args -large
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	@set -e; for package in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    echo "$$package $$target"; $(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(FUZZTIME) $$package; \
+	  done; \
+	done
+
+bench: ## compare with other limiters and print one table
+	cd benchmarks && $(GO) run ./compare && $(GO) run ./memory
