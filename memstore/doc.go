@@ -10,6 +10,6 @@
 //
 // # Reading the source
 //
-// store.go is the interface, shard.go decides under a lock, table.go is where entries live, evict.go and sweep.go are
-// how they leave, snapshot.go and restore.go how they outlive the process.
+// store.go is the interface, shard.go decides under a lock, internal/table is where entries live, internal/specs what they
+// were written under, evict.go and sweep.go are how they leave, snapshot.go and restore.go how they outlive the process.
 package memstore
