@@ -47,7 +47,7 @@ type TokenBucket struct {
 	// Interval is the time for Refill tokens, whole microseconds from [MinPeriod] to [MaxPeriod]. Required.
 	Interval time.Duration
 	// Stepwise gives back Refill tokens at once at the end of each whole Interval since the bucket was last full,
-	// instead of continuously.
+	// instead of continuously. The bound is then Capacity + Refill for each such end in T.
 	Stepwise bool
 }
 

@@ -155,7 +155,7 @@ func (p *limitParser) parsePeriod(word string) (time.Duration, Calendar, error) 
 			unit = 7 * day
 		}
 		n, err := strconv.ParseInt(word[:len(word)-1], 10, 64)
-		if err == nil && n >= 1 && n <= int64(MaxPeriod/unit) {
+		if err == nil && n >= 0 && n <= int64(1<<63-1)/int64(unit) {
 			return time.Duration(n) * unit, NoCalendar, nil
 		}
 	}

@@ -50,7 +50,7 @@ func testConcurrent(t *testing.T, rig Rig, cost int64, limits ...weir.Limit) {
 	keys := [2]string{"hot", "as hot"}
 	var admitted [len(keys)]atomic.Int64
 	together(func(caller int) {
-		for i := range 2 * (200/int(cost)/callers + 6) {
+		for i := range 2 * (200/int(cost)/callers + 3) {
 			key := (caller + i) % len(keys)
 			d, err := l.AllowN(t.Context(), keys[key], cost)
 			if err != nil {

@@ -91,6 +91,7 @@ func (r *reference) Reset(_ context.Context, scope *weir.Scope, key string) erro
 
 // TestReference: the suite lets a right store pass.
 func TestReference(t *testing.T) {
+	t.Setenv("STORETEST_STEPS", "100")
 	storetest.Run(t, func(t *testing.T, body func(*testing.T, storetest.Rig)) {
 		r := newReference()
 		body(t, r.rig(r))
