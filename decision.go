@@ -28,7 +28,7 @@ type Figures struct {
 type Decision struct {
 	// Allowed says whether every limit admits the cost. If not, nothing was charged to any of them.
 	Allowed bool
-	// Outage says that the decision was made without the store, by the rule for outages.
+	// Outage says that the decision was made without the store. Stores in memory are never out: it is then false.
 	Outage bool
 	// Deciding is the index, in the order of [Limiter.Limits], of the limit that decided: of a refusal the one with
 	// the longest RetryAfter, otherwise the one with the least Remaining.

@@ -12,7 +12,7 @@ var ErrInvalidLimit = errors.New("weir: invalid limit")
 var ErrInvalidCost = errors.New("weir: invalid cost")
 
 // ErrNoKey says that a key is empty. One limit for everybody takes a key of its own, such as "global".
-var ErrNoKey = errors.New("weir: empty key")
+var ErrNoKey = errors.New(`weir: empty key; name the subject, or use one key for all, such as "global"`)
 
 // ErrUnsupported says that the store lacks the ability that the call needs.
 var ErrUnsupported = errors.New("weir: not supported by this store")

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -158,7 +159,7 @@ func (l LeakyBucket) String() string {
 // String returns the limit as text, such as "1000/month fixed-window calendar Europe/Berlin".
 func (l FixedWindow) String() string {
 	if l.Calendar != NoCalendar {
-		return fmt.Sprintf("%d/%s fixed-window calendar %s", l.Limit, l.Calendar, l.Zone)
+		return strings.TrimSpace(fmt.Sprintf("%d/%s fixed-window calendar %s", l.Limit, l.Calendar, l.Zone))
 	}
 	s := rateText(l.Limit, l.Window) + " fixed-window"
 	if l.Anchored {

@@ -164,6 +164,7 @@ func TestLimitMessages(t *testing.T) {
 		want  string
 	}{
 		{nil, `weir: limit "nil": limit nil is no limit; give one, such as weir.MustParseLimit("10/s")`},
+		{(*weir.SlidingLog)(nil), `weir: limit "nil": limit nil is no limit; give one, such as weir.MustParseLimit("10/s")`},
 		{weir.TokenBucket{}, `weir: limit "0/0s": capacity 0 is below 1; use 1 to 9007199254740991; to refuse everything do so in your own code, to allow everything use no limit`},
 		{weir.TokenBucket{Capacity: 1}, `weir: limit "0/0s burst 1": refill 0 is below 1; use 1 to 9007199254740991; to refuse everything do so in your own code, to allow everything use no limit`},
 		{weir.TokenBucket{Capacity: 1, Refill: 1}, `weir: limit "1/0s": interval 0s is below 1ms; use a longer one with more units: 1000/s instead of 1 per 1ms or less`},
@@ -171,12 +172,12 @@ func TestLimitMessages(t *testing.T) {
 		{weir.LeakyBucket{Capacity: 1, Interval: time.Second}, `weir: limit "0/s burst 1 leaky-bucket": leak 0 is below 1; use 1 to 9007199254740991; to refuse everything do so in your own code, to allow everything use no limit`},
 		{weir.LeakyBucket{Capacity: weir.MaxQuota + 1, Leak: 1, Interval: time.Second}, `weir: limit "1/s burst 9007199254740992 leaky-bucket": capacity 9007199254740992 is above 9007199254740991; use 1 to 9007199254740991`},
 		{weir.LeakyBucket{Capacity: 1, Leak: 1, Interval: time.Second + 1}, `weir: limit "1/1.000000001s leaky-bucket": interval 1.000000001s is not a whole number of microseconds; round it, for instance to 1s`},
-		{weir.LeakyBucket{Capacity: 10000000000, Leak: 7, Interval: time.Second}, `weir: limit "7/s burst 10000000000 leaky-bucket": capacity 10000000000 times the 1000000 microseconds that 7 token(s) take passes 2^53, beyond which arithmetic is not exact; use a capacity of at most 9007199254, or a leak that shares more factors with its interval (a round number)`},
+		{weir.LeakyBucket{Capacity: 10000000000, Leak: 7, Interval: time.Second}, `weir: limit "7/s burst 10000000000 leaky-bucket": capacity 10000000000 is above 9007199254, where arithmetic in 1000000ths of a token stops being exact; use a smaller burst, or a rounder leak, such as 1000000/d for 999983/d`},
 		{weir.FixedWindow{}, `weir: limit "0/0s fixed-window": limit 0 is below 1; use 1 to 9007199254740991; to refuse everything do so in your own code, to allow everything use no limit`},
 		{weir.FixedWindow{Limit: 1}, `weir: limit "1/0s fixed-window": window 0s is below 1ms; use a longer one with more units: 1000/s instead of 1 per 1ms or less`},
 		{weir.FixedWindow{Limit: 1, Window: time.Second, Zone: "UTC"}, `weir: limit "1/s fixed-window": zone "UTC" needs a calendar window; set the calendar to day, week, month or year, or leave the zone out`},
 		{weir.FixedWindow{Limit: 1, Calendar: 0x9, Zone: "UTC"}, `weir: limit "1/Calendar(9) fixed-window calendar UTC": calendar Calendar(9) is no calendar unit; use weir.Day, weir.Week, weir.Month or weir.Year`},
-		{weir.FixedWindow{Limit: 1, Calendar: weir.Day}, `weir: limit "1/d fixed-window calendar ": zone "" is empty, and a calendar needs to know whose midnight; name an IANA zone such as UTC or Europe/Berlin`},
+		{weir.FixedWindow{Limit: 1, Calendar: weir.Day}, `weir: limit "1/d fixed-window calendar": zone "" is empty, and a calendar needs to know whose midnight; name an IANA zone such as UTC or Europe/Berlin`},
 		{weir.FixedWindow{Limit: 1, Window: time.Hour, Calendar: weir.Day, Zone: "UTC"}, `weir: limit "1/d fixed-window calendar UTC": window 1h0m0s contradicts the calendar; leave the window out: the calendar gives its length`},
 		{weir.FixedWindow{Limit: 1, Calendar: weir.Day, Zone: "UTC", Anchored: true}, `weir: limit "1/d fixed-window calendar UTC": anchored true contradicts the calendar; drop one of them: a calendar window starts with the calendar, an anchored one with the first request`},
 		{weir.FixedWindow{Limit: 1, Calendar: weir.Day, Zone: "Atlantis"}, `weir: limit "1/d fixed-window calendar Atlantis": zone "Atlantis" is not known here; use an IANA name such as Europe/Berlin or UTC, and import time/tzdata where the system has no zone files`},

@@ -45,6 +45,9 @@ func New(store Store, opts Options) (*Limiter, error) {
 	l.scope = Scope{Name: opts.Name, Specs: make([]Spec, len(opts.Limits))}
 	for i, limit := range l.limits {
 		spec, err := SpecOf(limit)
+		if err != nil && len(l.limits) > 1 {
+			err = fmt.Errorf("%w (Limits[%d])", err, i)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +65,10 @@ func MustNew(store Store, opts Options) *Limiter {
 	return l
 }
 
-// With returns a limiter with other limits on the same store and Name. What a key has consumed carries over from
-// the limit at the same position, so that limits can change while keys are live, or from one request to the next.
+// With returns a limiter with other limits on the same store and Name, so that limits can change while keys are live.
+// What a key has consumed carries over from the limit at the same position, at most the new quota: the first take
+// under the new limit, even one that is refused, cuts what is above. Limiters whose limits should not cut each other,
+// such as those of two plans between which a key alternates, need Names of their own.
 func (l *Limiter) With(limits ...Limit) (*Limiter, error) {
 	return New(l.store, Options{Name: l.scope.Name, Limits: limits})
 }
@@ -191,9 +196,9 @@ func check(ctx context.Context, key string, n int64) error {
 	case key == "":
 		return ErrNoKey
 	case n < 0:
-		return fmt.Errorf("%w: %d is negative; use 0 to %d, and Refund to give back", ErrInvalidCost, n, int64(MaxQuota))
+		return fmt.Errorf("%w: %d is negative; use 0 to %d, with Refund to give back and Charge to take without asking", ErrInvalidCost, n, int64(MaxQuota))
 	case n > MaxQuota:
-		return fmt.Errorf("%w: %d is above %d", ErrInvalidCost, n, int64(MaxQuota))
+		return fmt.Errorf("%w: %d is above %d; use 0 to that, or larger units", ErrInvalidCost, n, int64(MaxQuota))
 	}
 	return ctx.Err()
 }

@@ -32,7 +32,7 @@ func TestNewMessages(t *testing.T) {
 		{store, weir.Options{}, `weir: invalid options: Limits is empty; give 1 to 8, such as weir.MustParseLimits("10/s")`, weir.ErrInvalidOptions},
 		{store, weir.Options{Limits: slices.Repeat(one, 9)}, "weir: invalid options: Limits has 9 entries; use at most 8", weir.ErrInvalidOptions},
 		{store, weir.Options{Name: strings.Repeat("n", 257), Limits: one}, "weir: invalid options: Name has 257 bytes; use at most 256", weir.ErrInvalidOptions},
-		{store, weir.Options{Limits: []weir.Limit{one[0], nil}}, `weir: limit "nil": limit nil is no limit; give one, such as weir.MustParseLimit("10/s")`, weir.ErrInvalidLimit},
+		{store, weir.Options{Limits: []weir.Limit{one[0], nil}}, `weir: limit "nil": limit nil is no limit; give one, such as weir.MustParseLimit("10/s") (Limits[1])`, weir.ErrInvalidLimit},
 		{store, weir.Options{Limits: []weir.Limit{weir.SlidingLog{Limit: 1}}},
 			`weir: limit "1/0s sliding-log": window 0s is below 1ms; use a longer one with more units: 1000/s instead of 1 per 1ms or less`, weir.ErrInvalidLimit},
 	} {
@@ -88,12 +88,12 @@ func TestInvalidCalls(t *testing.T) {
 			is   error
 			want string
 		}{
-			{"", 1, weir.ErrNoKey, `weir: ` + c.op + ` "": weir: empty key`},
-			{"k", -1, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: -1 is negative; use 0 to 9007199254740991, and Refund to give back`},
+			{"", 1, weir.ErrNoKey, `weir: ` + c.op + ` "": weir: empty key; name the subject, or use one key for all, such as "global"`},
+			{"k", -1, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: -1 is negative; use 0 to 9007199254740991, with Refund to give back and Charge to take without asking`},
 			{"k", math.MinInt64, weir.ErrInvalidCost,
-				`weir: ` + c.op + ` "k": weir: invalid cost: -9223372036854775808 is negative; use 0 to 9007199254740991, and Refund to give back`},
-			{"k", weir.MaxQuota + 1, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: 9007199254740992 is above 9007199254740991`},
-			{"k", math.MaxInt64, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: 9223372036854775807 is above 9007199254740991`},
+				`weir: ` + c.op + ` "k": weir: invalid cost: -9223372036854775808 is negative; use 0 to 9007199254740991, with Refund to give back and Charge to take without asking`},
+			{"k", weir.MaxQuota + 1, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: 9007199254740992 is above 9007199254740991; use 0 to that, or larger units`},
+			{"k", math.MaxInt64, weir.ErrInvalidCost, `weir: ` + c.op + ` "k": weir: invalid cost: 9223372036854775807 is above 9007199254740991; use 0 to that, or larger units`},
 		} {
 			if c.op == "reset" && bad.key != "" {
 				continue // it has no cost

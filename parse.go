@@ -15,8 +15,8 @@ const maxLimitText = 200
 //	<n>/<period> [burst <b>] [stepwise] [token-bucket|leaky-bucket|fixed-window|sliding-window|sliding-log]
 //	             [calendar <zone>] [anchored] [large]
 //
-// The period is s, m, h, d or w (or sec, min, hour, day, week), a number of days or weeks such as 30d, a Go duration
-// such as 500ms, 15m or 90s, or month or year, which are calendar windows. The algorithm is the smooth token bucket
+// The period is s, m, h, d or w (or sec, second, min, minute, hour, day, week), a number of days or weeks such as 30d, a Go duration
+// such as 500ms, 15m or 90s, or month or year, which are calendar windows, of UTC unless a zone is named. The algorithm is the smooth token bucket
 // unless another is named, or implied: calendar and anchored by themselves mean fixed-window. The words after the
 // rate may come in any order. A burst that is left out is n.
 //
@@ -125,7 +125,9 @@ func (p *limitParser) parseCount(field, word string) (int64, error) {
 	switch {
 	case err == nil && n >= 1 && n <= MaxQuota && word[0] != '+':
 		return n, nil
-	case strings.ContainsAny(word, ".,"):
+	case strings.ContainsAny(word, ",_'"):
+		return 0, p.fail(field, word, "is not a whole number", "write it without separators, such as 1000000")
+	case strings.Contains(word, "."):
 		return 0, p.fail(field, word, "is not a whole number", "write a whole number, and a longer period for a fraction: 3/2s for 1.5 per second")
 	}
 	return 0, p.fail(field, word, fmt.Sprintf("is not a whole number from 1 to %d", int64(MaxQuota)), "write one, such as 10")
@@ -161,7 +163,7 @@ func (p *limitParser) parsePeriod(word string) (time.Duration, Calendar, error) 
 	}
 	d, err := time.ParseDuration(word)
 	if err != nil {
-		return 0, NoCalendar, p.fail("period", word, "is not known", "use s, m, h, d, w, month, year, or a duration such as 500ms, 90s or 15m")
+		return 0, NoCalendar, p.fail("period", word, "is not known", "use s, m, h, d, w, month, year, a number of days or weeks such as 30d, or a duration such as 500ms, 90s or 15m")
 	}
 	return d, NoCalendar, nil
 }
@@ -178,14 +180,14 @@ func (p *limitParser) parseWord(word string, rest []string) (int, error) {
 			"use burst <b>, stepwise, token-bucket, leaky-bucket, fixed-window, sliding-window, sliding-log, calendar <zone>, anchored or large")
 	}
 	if p.seen[kind] {
-		return 0, p.fail(kind, word, "is given twice", "keep one")
+		return 0, p.fail(kind, strings.Join(append([]string{word}, rest...), " "), "comes after another "+kind, "keep one of them")
 	}
 	p.seen[kind] = true
 	if word != "burst" && word != "calendar" {
 		return 0, nil
 	}
 	if len(rest) == 0 {
-		return 0, p.fail(word, "", "is missing", "write burst with a number, such as burst 20, and calendar with a zone, such as calendar UTC")
+		return 0, p.fail(word, "", "is missing", map[string]string{"burst": "write a number after it, such as burst 20", "calendar": "write a zone after it, such as calendar Europe/Berlin or calendar UTC"}[word])
 	}
 	if word == "calendar" {
 		p.zone = rest[0]

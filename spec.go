@@ -3,6 +3,7 @@ package weir
 import (
 	"fmt"
 	"math/bits"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -40,10 +41,16 @@ const (
 
 // SpecOf validates l and reduces it. An error is a [LimitError].
 func SpecOf(l Limit) (Spec, error) {
-	if l == nil {
+	if isNil(l) {
 		return Spec{}, &LimitError{Limit: "nil", Field: "limit", Value: "nil", Problem: "is no limit", Remedy: `give one, such as weir.MustParseLimit("10/s")`}
 	}
 	return l.spec()
+}
+
+// isNil says whether l has no value to call methods on. Pointers to the limits are limits too.
+func isNil(l Limit) bool {
+	v := reflect.ValueOf(l)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Limit returns a limit whose spec is s. It may be written otherwise than the one that s was made from: 10/s for
@@ -101,8 +108,8 @@ func bucketSpec(l Limit, rateField string, capacity, refill int64, interval time
 		s.Algorithm, s.Refill, s.Period = SmoothBucket, refill/g, period/g
 		if most := maxExact / s.Period; capacity > most {
 			return Spec{}, &LimitError{Limit: l.String(), Field: "capacity", Value: itoa(capacity),
-				Problem: fmt.Sprintf("times the %d microseconds that %d token(s) take passes 2^53, beyond which arithmetic is not exact", s.Period, s.Refill),
-				Remedy:  fmt.Sprintf("use a capacity of at most %d, or a %s that shares more factors with its interval (a round number)", most, rateField)}
+				Problem: fmt.Sprintf("is above %d, where arithmetic in %dths of a token stops being exact", most, s.Period),
+				Remedy:  fmt.Sprintf("use a smaller burst, or a rounder %s, such as 1000000/d for 999983/d", rateField)}
 		}
 	}
 	if fill > maxPeriodUsec {

@@ -109,8 +109,8 @@ func TestConfigRefuses(t *testing.T) {
 		{"capacity=" + strings.Repeat("9", 60), `capacity "` + strings.Repeat("9", 40) + `"...` + count},
 		{"capacity=%zz", "the form cannot be read; send fields such as capacity=10&refill_rate=1"},
 		{"refill=smooth&capacity=9007199254740991&refill_rate=9007199254740990&refill_interval=7",
-			"capacity 9007199254740991 times the 700000 microseconds that 900719925474099 token(s) take passes 2^53, beyond which arithmetic is not exact; " +
-				"use a capacity of at most 12867427506, or a refill that shares more factors with its interval (a round number)"},
+			"capacity 9007199254740991 is above 12867427506, where arithmetic in 700000ths of a token stops being exact; " +
+				"use a smaller burst, or a rounder refill, such as 1000000/d for 999983/d"},
 	}
 	v := newVisitor(t)
 	v.configure("capacity=7&refill_rate=2&refill_interval=3.5&refill=smooth")

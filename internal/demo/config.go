@@ -157,7 +157,7 @@ func limitError(err error) error {
 	}
 	name, ok := map[string]string{"capacity": fieldCapacity, "refill": fieldRefill, "interval": fieldInterval}[l.Field]
 	if !ok {
-		return err
+		name = l.Field
 	}
 	return badInput("%s %s %s; %s", name, l.Value, l.Problem, l.Remedy)
 }
