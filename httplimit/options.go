@@ -89,7 +89,7 @@ type Cost struct {
 	fn    func(*http.Request) (int64, error)
 }
 
-// FixedCost takes n units for every request. New refuses an n that no limit of the policy could ever admit.
+// FixedCost takes n units for every request. New refuses an n that is above any of the policy's limits: it could never be admitted.
 func FixedCost(n int64) Cost { return Cost{set: true, fixed: n} }
 
 // CostFunc asks fn. A cost of 0 passes and takes nothing; one above the limit is refused for good, without a

@@ -17,7 +17,7 @@ import (
 
 // demoCmd is weir demo.
 type demoCmd struct {
-	Host      string  `default:"127.0.0.1" help:"Address to listen on. Off this machine anyone can then change the limit." placeholder:"ADDRESS"`
+	Host      string  `default:"127.0.0.1" help:"Address to listen on (${default}). Off this machine anyone can then change the limit." placeholder:"ADDRESS"`
 	Port      int     `default:"8080" help:"Port to listen on; 0 picks a free one."`
 	RedisHost *string `help:"Not in this version: the bucket is in memory." placeholder:"HOST"`
 	RedisPort *string `help:"Not in this version: the bucket is in memory." placeholder:"PORT"`

@@ -66,9 +66,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case exit >= 0: // --help or --version has answered
 		return exit
 	case err != nil:
-		return report(stderr, usageError{fmt.Errorf("%w; see weir --help", err)})
+		return report(stderr, usageError{fmt.Errorf("%w; see weir %s--help", err, selected(err))})
 	}
 	return report(stderr, parsed.Run(&app{ctx: ctx, stdout: stdout, stderr: stderr}))
+}
+
+// selected returns the subcommand in which parsing failed with err, and a space, if it came to one.
+func selected(err error) string {
+	var parsing *kong.ParseError
+	if errors.As(err, &parsing) && parsing.Context != nil && parsing.Context.Selected() != nil {
+		return parsing.Context.Selected().Name + " "
+	}
+	return ""
 }
 
 // report prints err, if any, and returns the exit status that it means.

@@ -152,10 +152,16 @@ func flagged(err error) error {
 	}
 	if bad := (*httplimit.ConfigError)(nil); errors.As(err, &bad) {
 		flag := "--key"
-		if strings.Contains(bad.Field, "Trusted") || strings.HasSuffix(bad.Field, ".Header") {
-			flag = "--trust-proxy or --trust-header"
+		switch {
+		case strings.Contains(bad.Field, "Trusted"):
+			flag = "--trust-proxy"
+		case strings.HasSuffix(bad.Field, ".Header"):
+			flag = "--trust-header"
 		}
 		return fmt.Errorf("proxy: %s %s; %s", flag, bad.Problem, bad.Remedy)
+	}
+	if errors.Is(err, weir.ErrInvalidOptions) {
+		return fmt.Errorf("proxy: --limit: %w", errors.Unwrap(err))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func TestProxyUsage(t *testing.T) {
 		{"--to http://a --key user", `weir: proxy: --key is "user"; use ip, global, header:NAME or cookie:NAME` + see},
 		{"--to http://a --key header:a(b", `weir: proxy: --key reads a header named "a(b"; use a header's name, such as X-API-Key` + see},
 		{"--to http://a --trust-proxy lb", `weir: proxy: --trust-proxy: "lb" is neither an address nor a prefix; write it such as 10.0.0.0/8 or 192.0.2.1` + see},
-		{"--to http://a --trust-proxy ::/0", `weir: proxy: --trust-proxy or --trust-header is ::/0: every client is a trusted proxy`},
+		{"--to http://a --trust-proxy ::/0", `weir: proxy: --trust-proxy is ::/0: every client is a trusted proxy`},
 		{"--to http://a --trust-header X-Real-IP", `weir: proxy: --trust-header is "X-Real-IP" but nobody is trusted to write it; name your proxies too` + see},
 		{"--to http://a --max-keys=-1", `weir: proxy: --max-keys is -1; use 1 to 2147483647, or 0 for 16777216` + see},
 		{"--to http://a --drain=-1s", `weir: proxy: --drain: -1s is negative; use 0 to cut at once` + see},

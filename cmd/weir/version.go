@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// Version is the version of this tree, the topmost one of CHANGELOG.md.
-const Version = "0.1.0"
+// Version is the version of this tree: a release of CHANGELOG.md, or the one that "Unreleased" will be, with -dev.
+const Version = "0.1.0-dev"
 
 // versionCmd is weir version.
 type versionCmd struct{}
