@@ -105,8 +105,9 @@ func Look(a Algorithm, s State, now, wait int64) Outcome {
 func Fresh(a Algorithm, s State, now int64) bool { return a.Wait(s, now, a.Quota()) == 0 }
 
 // Carry turns s, the state of a subject under from, into its settled state under to: what was consumed stays
-// consumed, so that a change of numbers is no free burst, but never more than to's quota (and what was in debt), so
-// that it is no lock-out either. Between two algorithms the units in use at now are charged to a fresh state.
+// consumed, so that a change of numbers is no free burst. Where it would take longer than a full refill to come back, in
+// buckets and sliding windows, it is never more than to's quota (and what was in debt), so that the change is no
+// lock-out either. Between two algorithms the units in use at now are charged to a fresh state.
 func Carry(from Algorithm, s State, to Algorithm, now int64) State {
 	s = from.Settle(s, now)
 	if Fresh(from, s, now) {
@@ -126,6 +127,18 @@ func recharge(from Algorithm, s State, to Algorithm, now int64) State {
 		return State{}
 	}
 	return to.Charge(State{}, now, used)
+}
+
+// Sane reports whether s, from outside, is a state that a could have written, so far as that keeps the arithmetic in
+// bounds. Its numbers must lie within 0 and 2^53-1.
+func Sane(a Algorithm, s State) bool {
+	switch a := a.(type) {
+	case *Bucket:
+		return s.A <= a.maxUsed
+	case *stepwise:
+		return s.A <= a.maxUsed
+	}
+	return true
 }
 
 func sameType(a, b Algorithm) bool {

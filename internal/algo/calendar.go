@@ -75,5 +75,20 @@ func dayStart(y int, m time.Month, d int, zone *time.Location) int64 {
 	} else if t.Hour() != 0 || t.Minute() != 0 {
 		t, _ = t.ZoneBounds()
 	}
-	return t.UnixMicro()
+	return firstMidnight(t).UnixMicro()
+}
+
+// firstMidnight returns the earlier of two midnights where the clocks are set back onto or over t.
+func firstMidnight(t time.Time) time.Time {
+	change, _ := t.ZoneBounds()
+	if change.IsZero() {
+		return t
+	}
+	_, after := t.Zone()
+	_, before := change.Add(-time.Second).Zone()
+	earlier := t.Add(time.Duration(after-before) * time.Second)
+	if after < before && earlier.Before(change) {
+		return earlier
+	}
+	return t
 }

@@ -5,7 +5,9 @@ type Stamp struct{ At, N int64 }
 
 // log is the sliding log: exact, never more than limit in any window. A unit charged at t counts until t + length.
 //
-// State: A units in the log, Log its stamps, the oldest first. One stamp holds all that was charged at one instant.
+// State: A units in the log, Log its stamps, the oldest first. One stamp holds all that was charged at one instant, and
+// the first one all debt: of the stamps that lie wholly beyond the newest limit units, which no decision but a refund
+// can tell apart, all units count from the time of the newest. So there are at most limit + 1 stamps.
 type log struct {
 	limit  int64
 	length int64 // microseconds
@@ -57,9 +59,23 @@ func (l *log) Charge(s State, now, n int64) State {
 	s.A += n
 	if last := len(s.Log) - 1; last >= 0 && s.Log[last].At >= now {
 		s.Log[last].N += n
-		return s
+		return l.gather(s)
 	}
 	s.Log = append(s.Log, Stamp{At: now, N: n})
+	return l.gather(s)
+}
+
+// gather makes one stamp of the debt.
+func (l *log) gather(s State) State {
+	beyond, debt, last := s.A-l.limit, int64(0), -1
+	for last+1 < len(s.Log) && debt+s.Log[last+1].N <= beyond {
+		last++
+		debt += s.Log[last].N
+	}
+	if last > 0 {
+		s.Log = s.Log[last:]
+		s.Log[0].N = debt
+	}
 	return s
 }
 

@@ -75,7 +75,7 @@ func (w *stepwise) carry(from Algorithm, s State, now int64) State {
 	most := addCapped(w.capacity, max(0, s.A-old.capacity), w.maxUsed)
 	at := min(s.B, now+w.fullTime)
 	if s.B < now {
-		at = now - mulDivFloor(now-s.B, w.interval, old.interval)
+		at = max(0, now-mulDivFloor(now-s.B, w.interval, old.interval))
 	}
 	return State{A: min(s.A, most), B: at}
 }

@@ -61,7 +61,7 @@ func stepBegan(from, to stepwise, at, now int64) int64 {
 		return min(at, now+to.full())
 	}
 	passed := new(big.Rat).Mul(integer(now-at), big.NewRat(to.interval, from.interval))
-	return now - floor(passed)
+	return max(0, now-floor(passed)) // times do not lie before 1970
 }
 
 func larger(a, b *big.Rat) *big.Rat {

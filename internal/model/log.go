@@ -49,8 +49,31 @@ func (l log) charge(s *state, now, n int64) *state {
 	if n == 0 {
 		return s
 	}
-	newest := s.stamps[len(s.stamps)-1].at
-	return &state{stamps: append(slices.Clip(s.stamps), stamp{max(now, newest), n})}
+	stamps := slices.Clone(s.stamps)
+	if newest := &stamps[len(stamps)-1]; now <= newest.at {
+		newest.n += n
+	} else {
+		stamps = append(stamps, stamp{now, n})
+	}
+	return l.gathered(&state{stamps: stamps})
+}
+
+// gathered keeps a log from growing with its debt: of the instants that lie wholly beyond the newest limit units, which
+// no decision but a refund can tell apart, all units count from the time of the newest.
+func (l log) gathered(s *state) *state {
+	beyond, debt := units(s)-l.limit, int64(0)
+	last := -1
+	for i, stamp := range s.stamps {
+		if debt+stamp.n > beyond {
+			break
+		}
+		debt += stamp.n
+		last = i
+	}
+	if last < 1 {
+		return s
+	}
+	return &state{stamps: append([]stamp{{s.stamps[last].at, debt}}, s.stamps[last+1:]...)}
 }
 
 func (l log) refund(s *state, _, n int64) *state {
