@@ -31,7 +31,7 @@ const maxTextLength = 256
 func (s *Store) Restore(r io.Reader) error {
 	s.life.Lock()
 	defer s.life.Unlock()
-	if s.closed.Load() {
+	if s.tables.Load().gone {
 		return ErrClosed
 	}
 	in := &snapshotReader{r: bufio.NewReaderSize(r, 1<<16), digest: sha256.New()}
@@ -144,7 +144,7 @@ func valid(spec *weir.Spec, st algo.State) bool {
 			return false
 		}
 	}
-	return st.A >= 0 && st.A <= weir.MaxQuota && st.B >= 0 && st.B <= weir.MaxQuota && st.C >= 0
+	return st.A >= 0 && st.A <= weir.MaxQuota && st.B >= 0 && st.B <= weir.MaxQuota && st.C >= 0 && algo.Sane(algo.For(*spec), st)
 }
 
 // put adds an entry of a snapshot unless it has expired meanwhile.

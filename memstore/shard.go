@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -84,10 +85,11 @@ func (s *shard) takeOne(h table.Hash, spec *weir.Spec, clock *Store, cost int64)
 			e.A, e.B = uint64(used), uint64(at)
 		}
 	} else {
+		// A settled state decides as the one it came from, and a log that is kept so is not searched twice for what has
+		// expired.
 		var st algo.State
-		if st, o = algo.Take(known.Algo, s.load(spec, e), now, cost); o.Wait == 0 {
-			s.store(spec, e, st)
-		}
+		st, o = algo.Take(known.Algo, s.load(spec, e), now, cost)
+		s.store(spec, e, st)
 	}
 	if o.Reset == 0 {
 		s.drop(g, slot)
@@ -191,6 +193,9 @@ func (s *shard) read(c *cursor, h table.Hash, spec *weir.Spec, now int64) {
 	if old.Is(spec) {
 		c.id, c.algo = id, old.Algo
 		c.state = c.algo.Settle(c.state, now)
+		if spec.Algorithm == weir.Log {
+			s.store(spec, e, c.state) // without what has expired, so that nobody has to search it again
+		}
 		return
 	}
 	from := old.Algo
@@ -304,11 +309,15 @@ func (s *shard) remove(h table.Hash, positions int) {
 	}
 }
 
+// maxWait is the longest wait that a duration holds, some 292 years. Only a state that was restored under a clock that
+// has gone back by decades takes longer.
+const maxWait = int64(math.MaxInt64 / time.Microsecond)
+
 func result(o algo.Outcome) weir.Result {
 	r := weir.Result{
 		Remaining:  o.Remaining,
-		RetryAfter: time.Duration(o.Wait) * time.Microsecond,
-		ResetAfter: time.Duration(o.Reset) * time.Microsecond,
+		RetryAfter: time.Duration(min(o.Wait, maxWait)) * time.Microsecond,
+		ResetAfter: time.Duration(min(o.Reset, maxWait)) * time.Microsecond,
 	}
 	if o.Wait == algo.Never {
 		r.RetryAfter = weir.Never

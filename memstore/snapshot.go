@@ -37,10 +37,10 @@ const (
 //
 // The snapshot contains the secret of the store's hashes: keep it from those who may make up keys.
 func (s *Store) Snapshot(w io.Writer) error {
-	if s.closed.Load() {
+	t := s.tables.Load()
+	if t.gone {
 		return ErrClosed
 	}
-	t := s.tables.Load()
 	digest := sha256.New()
 	out := &snapshotWriter{w: bufio.NewWriterSize(w, 1<<16), digest: digest}
 	out.bytes([]byte(snapshotMagic))

@@ -2,9 +2,11 @@ package memstore
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,6 +145,86 @@ func TestRestoreIntoSmallerStore(t *testing.T) {
 			takeN(t, testLimiter(t, small, "10/d"), fmt.Sprint("key", i), 1, false)
 		}
 	})
+}
+
+// TestCarriedStateSurvives: what a change of limits makes of a state can be written and read.
+func TestCarriedStateSurvives(t *testing.T) {
+	limits := []string{"1/s burst 3 stepwise", "1/36500d burst 1 stepwise", "1/36500d burst 1", "9007199254740991/1ms stepwise",
+		"1/36500d fixed-window", "1/36500d anchored", "1/year", "1/36500d sliding-window", "1/36500d sliding-log", "3/s sliding-log"}
+	for _, from := range limits {
+		for _, to := range limits {
+			synctest.Test(t, func(t *testing.T) {
+				s := MustNew(Options{})
+				defer s.Close()
+				l := testLimiter(t, s, from)
+				if _, err := l.Charge(t.Context(), "key", 3); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(900 * time.Millisecond)
+				l, err := l.With(weir.MustParseLimit(to))
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.Allow(t.Context(), "key")
+				want, _ := l.Peek(t.Context(), "key")
+				var buf bytes.Buffer
+				if err := errors.Join(s.Snapshot(&buf), s.Restore(&buf)); err != nil {
+					t.Fatalf("%s, then %s: snapshot and restore: %v", from, to, err)
+				}
+				if got, _ := l.Peek(t.Context(), "key"); got.Remaining != want.Remaining || got.RetryAfter != want.RetryAfter || got.RetryAfter < 0 {
+					t.Errorf("%s, then %s: Peek = %+v after a restart, want %+v", from, to, got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestLogInDebtIsBounded: charges into debt neither pile up nor make decisions slower.
+func TestLogInDebtIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := MustNew(Options{MaxKeys: 10})
+		defer s.Close()
+		l := testLimiter(t, s, "10/d sliding-log")
+		for range 10_000 {
+			time.Sleep(time.Microsecond)
+			if _, err := l.Charge(t.Context(), "key", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := len(s.tables.Load().shards[0].logs[0]); got > 11 {
+			t.Errorf("a log of 10 keeps %d stamps", got)
+		}
+		d, _ := l.Refund(t.Context(), "key", 9_995)
+		if d.Remaining != 5 {
+			t.Errorf("after charges of 10,000 and a refund of 9,995: Remaining = %d, want 5", d.Remaining)
+		}
+	})
+}
+
+// TestCloseAdmitsNobody: no decision is made on what replaces the tables of a store that is being closed.
+func TestCloseAdmitsNobody(t *testing.T) {
+	for range 200 {
+		s := MustNew(Options{})
+		l := testLimiter(t, s, "1/h")
+		takeN(t, l, "key", 1, true)
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				for {
+					d, err := l.Allow(context.Background(), "key")
+					if err != nil {
+						return
+					}
+					if d.Allowed {
+						t.Error("Allow of an exhausted key admits while the store is closed")
+						return
+					}
+				}
+			})
+		}
+		s.Close()
+		group.Wait()
+	}
 }
 
 func TestClosed(t *testing.T) {

@@ -46,12 +46,12 @@ type Store struct {
 	base    time.Time
 	micros  int64 // base in microseconds of the epoch
 	tables  atomic.Pointer[tables]
-	closed  atomic.Bool
 	life    sync.Mutex // serialises Close and Restore
 }
 
 // tables is the content of a store, which Restore replaces as a whole.
 type tables struct {
+	gone   bool // the store is closed; there is nothing here
 	key    siphash.Key
 	shift  uint8 // hash.Lo >> shift is the shard
 	shards []shard
@@ -142,10 +142,10 @@ func (s *Store) Charge(_ context.Context, scope *weir.Scope, key string, n int64
 
 // Reset implements [weir.Resetter].
 func (s *Store) Reset(_ context.Context, scope *weir.Scope, key string) error {
-	if s.closed.Load() {
+	t := s.tables.Load()
+	if t.gone {
 		return ErrClosed
 	}
-	t := s.tables.Load()
 	h := t.hash(scope, key)
 	sh := &t.shards[h.Lo>>t.shift]
 	sh.mu.Lock()
@@ -155,10 +155,10 @@ func (s *Store) Reset(_ context.Context, scope *weir.Scope, key string) error {
 }
 
 func (s *Store) do(op operation, scope *weir.Scope, key string, cost int64) (weir.Results, error) {
-	if s.closed.Load() {
+	t := s.tables.Load()
+	if t.gone {
 		return weir.Results{}, ErrClosed
 	}
-	t := s.tables.Load()
 	h := t.hash(scope, key)
 	sh := &t.shards[h.Lo>>t.shift]
 	sh.mu.Lock()
@@ -196,11 +196,13 @@ func (t *tables) len() int {
 func (s *Store) Close() error {
 	s.life.Lock()
 	defer s.life.Unlock()
-	if s.closed.Swap(true) {
+	if s.tables.Load().gone {
 		return nil
 	}
-	old := s.tables.Swap(newTables(1, siphash.Key{}, s.now))
-	old.stop()
+	// What replaces the tables says by itself that the store is closed: nobody can find it empty but open.
+	empty := newTables(1, siphash.Key{}, s.now)
+	empty.gone = true
+	s.tables.Swap(empty).stop()
 	return nil
 }
 
