@@ -97,7 +97,8 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	outcomes := m.prepare(r, buf[:0])
 	stop, gone := m.decide(r, outcomes)
 	if gone {
-		return // nobody is there to read an answer, and the handler must not run for a request that took nothing
+		m.cutOff(w, r, outcomes[stop])
+		return
 	}
 	if stop >= 0 {
 		m.stop(w, r, outcomes, stop)
@@ -131,8 +132,8 @@ func (m *middleware) prepare(r *http.Request, outcomes []Outcome) []Outcome {
 	return outcomes
 }
 
-// decide fills in the decisions. It returns the index of the outcome that stops the request, or -1, and whether the
-// client went away; in both cases everything that was taken is given back.
+// decide fills in the decisions. It returns the index of the outcome that stops the request, or -1, and whether that
+// was because the context was cancelled; if it stops, everything that was taken is given back.
 func (m *middleware) decide(r *http.Request, outcomes []Outcome) (stop int, gone bool) {
 	for i := range outcomes {
 		if outcomes[i].Err != nil && outcomes[i].stops() {
@@ -148,7 +149,7 @@ func (m *middleware) decide(r *http.Request, outcomes []Outcome) (stop int, gone
 		// A deadline that passed is a store that was too slow. Only a cancelled context is a client that left.
 		if o.Err != nil && errors.Is(r.Context().Err(), context.Canceled) {
 			giveBack(r.Context(), outcomes[:i])
-			return -1, true
+			return i, true
 		}
 		m.report(r, o)
 		if o.stops() {
@@ -179,6 +180,14 @@ func giveBack(ctx context.Context, outcomes []Outcome) {
 			o.Decision = d
 		}
 	}
+}
+
+// cutOff answers a request whose context was cancelled. Mostly the client left and nobody reads it. But a server that
+// shuts down may cancel too, and without an answer net/http would tell its clients 200 for what was never done.
+func (m *middleware) cutOff(w http.ResponseWriter, r *http.Request, o Outcome) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Retry-After", "1")
+	writeProblem(w, r, o)
 }
 
 // stop answers the request with the outcome that stopped it.

@@ -47,6 +47,8 @@ func (c *demoCmd) validate() error {
 	switch {
 	case c.RedisHost != nil || c.RedisPort != nil:
 		return errors.New("demo: the Redis store is not part of this version; leave --redis-host and --redis-port out, and the bucket is kept in memory")
+	case c.Host == "":
+		return errors.New("demo: --host is empty, which would be every address of this machine; give one, such as 127.0.0.1, or 0.0.0.0 for every one")
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("demo: --port %d is no port; use 1 to 65535, or 0 for any free one", c.Port)
 	}

@@ -26,6 +26,7 @@ func TestDemoRefuses(t *testing.T) {
 		{[]string{"--port", "65536"}, 2, "weir: demo: --port 65536 is no port; use 1 to 65535, or 0 for any free one\n"},
 		{[]string{"--port=-1"}, 2, "weir: demo: --port -1 is no port; use 1 to 65535, or 0 for any free one\n"},
 		{[]string{"--port", "http"}, 2, "--port"},
+		{[]string{"--host", ""}, 2, "weir: demo: --host is empty, which would be every address of this machine"},
 	}
 	for _, tt := range tests {
 		var stdout, stderr bytes.Buffer

@@ -58,7 +58,7 @@ func (c *proxyCmd) Run(a *app) error {
 func (c *proxyCmd) serve(a *app, screen *screen, p *proxy.Proxy, ln net.Listener) error {
 	watching, stop := context.WithCancel(a.ctx)
 	defer stop()
-	watched := watch(watching, screen, p, proxy.Summary{Shadow: c.Shadow, Unlimited: len(c.Limit) == 0})
+	watched := watch(watching, screen, p, summary{Shadow: c.Shadow, Unlimited: len(c.Limit) == 0})
 	told := make(chan struct{})
 	context.AfterFunc(watching, func() {
 		defer close(told)
@@ -110,8 +110,8 @@ func (c *proxyCmd) options(a *app, screen *screen) (proxy.Options, error) {
 }
 
 func parsePrefix(text string) (netip.Prefix, error) {
-	if a, err := netip.ParseAddr(text); err == nil {
-		a = a.WithZone("").Unmap()
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		a = a.Unmap()
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
 	return netip.ParsePrefix(text)
@@ -120,7 +120,11 @@ func parsePrefix(text string) (netip.Prefix, error) {
 // checkLoop refuses an upstream on this machine with the port that the proxy listens on: it would call itself.
 func (c *proxyCmd) checkLoop(upstream *url.URL) error {
 	host, port, err := net.SplitHostPort(c.Listen)
-	if err != nil || port == "0" || port != upstream.Port() || !isLocal(upstream.Hostname()) || host != "" && !isLocal(host) {
+	target := upstream.Port()
+	if target == "" {
+		target = map[string]string{"http": "80", "https": "443"}[upstream.Scheme]
+	}
+	if err != nil || port == "0" || port != target || !isLocal(upstream.Hostname()) || host != "" && !isLocal(host) {
 		return nil
 	}
 	return fmt.Errorf("--listen: %s is where --to goes; choose another port", c.Listen)
@@ -221,13 +225,13 @@ func (c *proxyCmd) farewell(n proxy.Counts) string {
 }
 
 // watch writes the summary each second while a terminal shows it. The channel is closed when it has stopped.
-func watch(ctx context.Context, screen *screen, p *proxy.Proxy, summary proxy.Summary) <-chan struct{} {
+func watch(ctx context.Context, screen *screen, p *proxy.Proxy, sum summary) <-chan struct{} {
 	done := make(chan struct{})
 	if !screen.terminal {
 		close(done)
 		return done
 	}
-	summary.Start(time.Now(), p.Counts())
+	sum.start(time.Now(), p.Counts())
 	go func() {
 		defer close(done)
 		defer screen.show("")
@@ -236,7 +240,7 @@ func watch(ctx context.Context, screen *screen, p *proxy.Proxy, summary proxy.Su
 		for {
 			select {
 			case now := <-tick.C:
-				screen.show(summary.Line(now, p.Counts()))
+				screen.show(sum.line(now, p.Counts()))
 			case <-ctx.Done():
 				return
 			}

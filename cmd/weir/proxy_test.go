@@ -33,6 +33,9 @@ func TestProxyUsage(t *testing.T) {
 		{"--to http://a --max-keys=-1", `weir: proxy: --max-keys is -1; use 1 to 2147483647, or 0 for 16777216` + see},
 		{"--to http://a --drain=-1s", `weir: proxy: --drain: -1s is negative; use 0 to cut at once` + see},
 		{"--to http://127.0.0.1:3000 --listen :3000", `weir: proxy: --listen: :3000 is where --to goes; choose another port` + see},
+		{"--to http://localhost --listen 127.0.0.1:80", `weir: proxy: --listen: 127.0.0.1:80 is where --to goes; choose another port` + see},
+		{"--to http://a:99999", `weir: proxy: --to "http://a:99999" has the port 99999; use 1 to 65535` + see},
+		{"--to http://a --trust-proxy fe80::1%eth0/64", `weir: proxy: --trust-proxy: "fe80::1%eth0/64" is neither an address nor a prefix`},
 		{"--to http://a --listen 8080", `weir: proxy: --listen: cannot listen on "8080": `},
 	} {
 		got := weirDoes(append([]string{"proxy"}, strings.Fields(c.args)...)...)

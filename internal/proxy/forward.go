@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,8 +58,8 @@ func (f *forwarder) close() { f.transport.CloseIdleConnections() }
 // ServeHTTP implements [http.Handler]. w is a *recorder.
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := w.(*recorder)
-	if r.Method == http.MethodConnect {
-		writeProblem(rec, r, http.StatusNotImplemented, "This is no proxy to other hosts.")
+	if status, detail := f.unfit(r); status != 0 {
+		writeProblem(rec, r, status, detail)
 		return
 	}
 	rec.keepHeader()
@@ -77,10 +78,29 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	whole = true
 }
 
+// unfit returns the status and detail with which a request is answered that must not reach the upstream, or 0.
+func (f *forwarder) unfit(r *http.Request) (status int, detail string) {
+	switch {
+	case r.Method == http.MethodConnect:
+		return http.StatusNotImplemented, "This is no proxy to other hosts."
+	case r.Method == "PRI":
+		return http.StatusHTTPVersionNotSupported, "This is no HTTP/2 server."
+	case r.URL.Opaque != "":
+		// Forwarded as it is, it would stand in the place of the upstream's path and host.
+		return http.StatusBadRequest, "The target of the request is no path."
+	case f.base() && slices.Contains(strings.Split(r.URL.Path, "/"), ".."):
+		return http.StatusBadRequest, "The path leads out of the part of the site that is served here."
+	}
+	return 0, ""
+}
+
+// base says whether a path is put before those of requests.
+func (f *forwarder) base() bool { return f.upstream.Path != "" && f.upstream.Path != "/" }
+
 // rewrite turns the client's request into the upstream's.
 func (f *forwarder) rewrite(pr *httputil.ProxyRequest) {
 	in, out := pr.In, pr.Out
-	if f.upstream.Path == "" || f.upstream.Path == "/" {
+	if !f.base() || in.URL.Path == "*" { // OPTIONS * asks about the server, not about a path
 		out.URL.Scheme, out.URL.Host = f.upstream.Scheme, f.upstream.Host
 	} else {
 		pr.SetURL(&f.upstream)

@@ -99,13 +99,24 @@ func TestMethods(t *testing.T) {
 	upstream.Config.DisableGeneralOptionsHandler = true
 	upstream.Start()
 	defer upstream.Close()
-	g := serve(t, upstream.URL, Options{Limits: limits("100/h")})
-	for _, c := range []struct{ line, saw, status string }{
-		{"OPTIONS * HTTP/1.1", "OPTIONS *", "200"},
-		{"PURGE /x HTTP/1.1", "PURGE /x", "200"},
-		{"CONNECT example.com:443 HTTP/1.1", "", "501"},
+	plain := serve(t, upstream.URL, Options{Limits: limits("100/h")})
+	based := serve(t, upstream.URL+"/base", Options{Limits: limits("100/h")})
+	for _, c := range []struct {
+		g                 *rig
+		line, saw, status string
+	}{
+		{plain, "OPTIONS * HTTP/1.1", "OPTIONS *", "200"},
+		{plain, "PURGE /x HTTP/1.1", "PURGE /x", "200"},
+		{plain, "CONNECT example.com:443 HTTP/1.1", "", "501"},
+		{plain, "GET /a/../b HTTP/1.1", "GET /a/../b", "200"},
+		{plain, "GET x:admin HTTP/1.1", "", "400"},
+		{based, "OPTIONS * HTTP/1.1", "OPTIONS *", "200"},
+		{based, "GET /a..b HTTP/1.1", "GET /base/a..b", "200"},
+		{based, "GET x:http://up/admin HTTP/1.1", "", "400"},
+		{based, "GET /../admin HTTP/1.1", "", "400"},
+		{based, "GET /%2e%2e/admin HTTP/1.1", "", "400"},
 	} {
-		_, answer := g.dial(c.line + "\r\nHost: a\r\nConnection: close\r\n\r\n")
+		_, answer := c.g.dial(c.line + "\r\nHost: a\r\nConnection: close\r\n\r\n")
 		res, err := http.ReadResponse(answer, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.line, err)

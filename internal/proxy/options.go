@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,8 @@ func (o *Options) validate() error {
 		return &OptionError{"Upstream", "is missing", url}
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
 		return &OptionError{"Upstream", fmt.Sprintf("is %q", u.Redacted()), url}
+	case !validPort(u.Port()):
+		return &OptionError{"Upstream", fmt.Sprintf("%q has the port %s", u.Redacted(), u.Port()), "use 1 to 65535"}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return &OptionError{"Upstream", fmt.Sprintf("%q holds a user, a query or a fragment", u.Redacted()), "give scheme, host, port and path alone"}
 	case o.Host > HostUpstream:
@@ -102,6 +105,11 @@ func (o *Options) validate() error {
 		return &OptionError{"MaxHeaderBytes", "is negative", "use 0 for the default"}
 	}
 	return nil
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func (o *Options) setDefaults() {

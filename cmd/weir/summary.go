@@ -1,30 +1,32 @@
-package proxy
+package main
 
 import (
 	"fmt"
 	"math"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/proxy"
 )
 
-// Summary writes lines about what happened since the last one. The zero value starts from nothing.
-type Summary struct {
+// summary writes lines about what happened since the last one. The zero value starts from nothing.
+type summary struct {
 	// Shadow says that nothing is refused, only counted.
 	Shadow bool
 	// Unlimited says that there are no limits: there is nothing to say of them.
 	Unlimited bool
 
-	last Counts
+	last proxy.Counts
 	at   time.Time
 }
 
-// Start sets what the first line counts from.
-func (s *Summary) Start(now time.Time, c Counts) { s.at, s.last = now, c }
+// start sets what the first line counts from.
+func (s *summary) start(now time.Time, c proxy.Counts) { s.at, s.last = now, c }
 
-// Line returns the line for now: rates since the last line, and totals.
+// line returns the line for now: rates since the last line, and totals.
 //
 //	12:00:01  allowed 812/s  refused 188/s  upstream errors 0  keys 42
-func (s *Summary) Line(now time.Time, c Counts) string {
+func (s *summary) line(now time.Time, c proxy.Counts) string {
 	elapsed := now.Sub(s.at).Seconds()
 	rate := func(now, before uint64) string {
 		if elapsed <= 0 {
@@ -49,6 +51,6 @@ func (s *Summary) Line(now time.Time, c Counts) string {
 	if c.LostLines > 0 {
 		fmt.Fprintf(&b, "  log lines lost %d", c.LostLines)
 	}
-	s.Start(now, c)
+	s.start(now, c)
 	return b.String()
 }
