@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"math/bits"
 	"sync/atomic"
 
@@ -81,8 +82,9 @@ func (s *shard) evict(g *table.Group, now int64) {
 }
 
 // victim is the entry that is closest to fresh among those considered: the one with the smallest part of its quota in
-// use, and among equals the one that is fresh first. The part comes before the time because it is what a flood cannot
-// fake: a made-up key has used little of a long window, an exhausted one all of a short one.
+// use, among equals the one with the fewest units in use, among equals the one that is fresh first. The part comes before
+// the time because it is what a flood cannot fake so easily: a made-up key has used little of a long window, an
+// exhausted one all of a short one. The units come before it because they are what forgetting the entry gives away.
 type victim struct {
 	group       *table.Group // nil before the first
 	slot        int
@@ -109,11 +111,15 @@ func (s *shard) consider(v *victim, g *table.Group, now int64) (dropped int) {
 }
 
 func (v *victim) compare(other victim) {
-	ours, others := v.used, other.used
-	if v.group != nil && v.algo != other.algo {
-		ours, others = usedPart(v.used, v.algo.Quota()), usedPart(other.used, other.algo.Quota())
+	if v.group == nil {
+		*v = other
+		return
 	}
-	if v.group == nil || others < ours || others == ours && other.reset < v.reset {
+	order := 0
+	if v.algo != other.algo { // under one limit the part and the units have one order
+		order = cmp.Compare(usedPart(other.used, other.algo.Quota()), usedPart(v.used, v.algo.Quota()))
+	}
+	if cmp.Or(order, cmp.Compare(other.used, v.used), cmp.Compare(other.reset, v.reset)) < 0 {
 		*v = other
 	}
 }

@@ -98,6 +98,30 @@ func TestFloodForgetsNoExhaustedKey(t *testing.T) {
 	}
 }
 
+// TestFloodUnderAnotherLimit: a flood that exhausts its keys at one request each does not displace keys that have used
+// more.
+func TestFloodUnderAnotherLimit(t *testing.T) {
+	for _, c := range []struct{ limit, flood string }{{"10/m", "1/d"}, {"100/h fixed-window", "1/36500d"}, {"5/15m anchored", "1/15m"}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := MustNew(Options{MaxKeys: 2000})
+			defer s.Close()
+			limit := weir.MustParseLimit(c.limit)
+			l := weir.MustNew(s, weir.Options{Name: "limit", Limits: []weir.Limit{limit}})
+			spec, _ := weir.SpecOf(limit)
+			for i := range 100 {
+				takeN(t, l, fmt.Sprint("exhausted", i), spec.Quota, true)
+			}
+			flood := weir.MustNew(s, weir.Options{Name: "flood", Limits: weir.MustParseLimits(c.flood)})
+			for i := range 20_000 {
+				takeN(t, flood, fmt.Sprint("flood", i), 1, true)
+			}
+			for i := range 100 {
+				takeN(t, l, fmt.Sprint("exhausted", i), 1, false)
+			}
+		})
+	}
+}
+
 // TestEvictionPrefersExpired: what has expired leaves before anything live does.
 func TestEvictionPrefersExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
