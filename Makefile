@@ -23,8 +23,9 @@ lint: ## check form, vet, staticcheck and shell scripts
 	cd benchmarks && $(GO) vet ./...
 	shellcheck .ci/run .ci/packages
 
-prove: ## a million random steps per algorithm against the exact model (minutes)
-	$(GO) test -count=1 -timeout=60m ./internal/algo ./memstore -args -steps=1000000
+prove: ## a million random steps per algorithm against the exact model (half an hour)
+	$(GO) test -count=1 -timeout=60m ./internal/algo -args -steps=1000000
+	STORETEST_STEPS=1000000 $(GO) test -count=1 -timeout=90m -run='^TestStore$$/^random$$' ./memstore
 
 large: ## tens of millions of keys in the memory store (minutes)
 	$(GO) test -count=1 -timeout=30m -v -run='TestTenMillionKeys|TestFloodOfDistinctKeys' ./memstore -args -large
@@ -32,7 +33,7 @@ large: ## tens of millions of keys in the memory store (minutes)
 fuzz: ## run every fuzz target for FUZZTIME each
 	@set -e; for package in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-	    echo "$$package $$target"; $(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(FUZZTIME) $$package; \
+	    echo "$$package $$target"; $(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=10x $$package; \
 	  done; \
 	done
 
