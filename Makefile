@@ -5,7 +5,7 @@ STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
 FUZZTIME   ?= 60s
 
 help: ## print the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s "$$(printf '\t')"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /:/' | awk -F: '{ printf "%-6s %s\n", $$1, substr($$0, length($$1) + 2) }'
 
 deps: ## install what the tests need and this machine lacks, from Debian's packages
 	@.ci/packages gcc chromium
