@@ -139,6 +139,8 @@ func (s *shard) takeAll(h table.Hash, specs []weir.Spec, now, cost int64) *[weir
 	return all
 }
 
+// applyAll is the long way, for all requests: read every limit's state, decide on all of them together, write what
+// changes.
 func (s *shard) applyAll(cursors []cursor, op operation, h table.Hash, specs []weir.Spec, now, cost int64) (results weir.Results) {
 	admitted := true
 	for i := range cursors {
