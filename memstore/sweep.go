@@ -33,16 +33,14 @@ func (t *tables) sweep() {
 	budget := max(sweepGroups, total/64)
 	for range t.shards {
 		s := &t.shards[t.nextSwept]
-		for more := true; more; {
-			if budget <= 0 || t.closed.Load() {
-				break
-			}
+		more := true
+		for more && budget > 0 && !t.closed.Load() {
 			budget -= sweepSlice
 			s.mu.Lock()
 			more = s.sweepSlice(t.now())
 			s.mu.Unlock()
 		}
-		if budget <= 0 {
+		if more {
 			break
 		}
 		t.nextSwept = (t.nextSwept + 1) % len(t.shards)
