@@ -111,8 +111,26 @@ func (f *forwarder) rewrite(pr *httputil.ProxyRequest) {
 		out.Host = "" // the transport then sends that of the URL
 	}
 	dropH2C(out.Header)
-	out.Trailer = in.Trailer // the same map, not the clone: its values arrive after the body
+	if out.Trailer = in.Trailer; in.Trailer != nil { // the same map, not the clone: its values arrive after the body
+		f.proxy.dropIdentity(in.Trailer)
+		out.Body = &trailed{out.Body, func() { f.proxy.dropIdentity(in.Trailer) }}
+	}
 	f.proxy.setForwarded(in, out)
+}
+
+// trailed is a body that calls ended when its trailers have arrived.
+type trailed struct {
+	io.ReadCloser
+	ended func()
+}
+
+// Read implements [io.Reader].
+func (b *trailed) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.ended()
+	}
+	return n, err
 }
 
 // dropH2C takes back the offer to go on in HTTP/2, to which no server must agree. Through the connection that an upgrade

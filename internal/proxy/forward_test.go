@@ -252,6 +252,23 @@ func TestCertificateIsChecked(t *testing.T) {
 	}
 }
 
+// TestTrailersDoNotTellWhoTheClientIs: neither an announced trailer nor one that comes beside it.
+func TestTrailersDoNotTellWhoTheClientIs(t *testing.T) {
+	got := make(chan http.Header, 1)
+	g := serveTo(t, func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		got <- r.Trailer
+	}, Options{})
+	_, answer := g.dial("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum, X-Forwarded-For\r\n\r\n" +
+		"2\r\nhi\r\n0\r\nX-Sum: 1\r\nX-Forwarded-For: 9.9.9.9\r\nForwarded: for=9.9.9.9\r\nX_Forwarded_For: 9.9.9.9\r\n\r\n")
+	if _, err := http.ReadResponse(answer, nil); err != nil {
+		t.Fatal(err)
+	}
+	if trailer := received(t, "the request", got); len(trailer) != 1 || trailer.Get("X-Sum") != "1" {
+		t.Errorf("the upstream got the trailers %v, want X-Sum alone", trailer)
+	}
+}
+
 func TestTrailersPassBothWays(t *testing.T) {
 	g := serveTo(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "X-Announced")

@@ -36,6 +36,15 @@ func (p *Proxy) setForwarded(in, out *http.Request) {
 	}
 }
 
+// dropIdentity drops from trailers what says who the client is: no proxy says so there, and some servers take trailers
+// for headers.
+func (p *Proxy) dropIdentity(trailer http.Header) {
+	p.dropAliases(trailer)
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", p.options.TrustHeader} {
+		delete(trailer, name)
+	}
+}
+
 // dropAliases drops what many servers cannot tell from the headers that say who the client is: X_Forwarded_For becomes
 // HTTP_X_FORWARDED_FOR to a CGI, WSGI or Rack application, as X-Forwarded-For does.
 func (p *Proxy) dropAliases(h http.Header) {
