@@ -78,29 +78,33 @@ func TestRestart(t *testing.T) {
 
 // TestDamagedSnapshotIsRefused: whatever byte is changed or missing, the store keeps what it has.
 func TestDamagedSnapshotIsRefused(t *testing.T) {
-	snapshot := snapshotOf(t)
-	s := testStore(t, 0)
-	l := testLimiter(t, s, "5/d")
-	takeN(t, l, "kept", 5, true)
-	refused := func(what string, damaged []byte) {
-		t.Helper()
-		if err := s.Restore(bytes.NewReader(damaged)); !errors.Is(err, ErrDamaged) {
-			t.Fatalf("%s: Restore = %v, want ErrDamaged", what, err)
+	// A bubble, so that no hour ends in between.
+	synctest.Test(t, func(t *testing.T) {
+		snapshot := snapshotOf(t)
+		s := MustNew(Options{})
+		defer s.Close()
+		l := testLimiter(t, s, "5/d")
+		takeN(t, l, "kept", 5, true)
+		refused := func(what string, damaged []byte) {
+			t.Helper()
+			if err := s.Restore(bytes.NewReader(damaged)); !errors.Is(err, ErrDamaged) {
+				t.Fatalf("%s: Restore = %v, want ErrDamaged", what, err)
+			}
+			takeN(t, l, "kept", 1, false)
 		}
-		takeN(t, l, "kept", 1, false)
-	}
-	for i := range snapshot {
-		damaged := bytes.Clone(snapshot)
-		damaged[i] ^= 1 << (i % 8)
-		refused(fmt.Sprintf("bit %d of byte %d flipped", i%8, i), damaged)
-	}
-	for n := 0; n < len(snapshot); n += 1 + n/20 {
-		refused(fmt.Sprintf("cut to %d bytes", n), snapshot[:n])
-	}
-	if err := s.Restore(bytes.NewReader(snapshot)); err != nil {
-		t.Fatalf("Restore of the whole snapshot: %v", err)
-	}
-	checkRestored(t, s)
+		for i := range snapshot {
+			damaged := bytes.Clone(snapshot)
+			damaged[i] ^= 1 << (i % 8)
+			refused(fmt.Sprintf("bit %d of byte %d flipped", i%8, i), damaged)
+		}
+		for n := 0; n < len(snapshot); n += 1 + n/20 {
+			refused(fmt.Sprintf("cut to %d bytes", n), snapshot[:n])
+		}
+		if err := s.Restore(bytes.NewReader(snapshot)); err != nil {
+			t.Fatalf("Restore of the whole snapshot: %v", err)
+		}
+		checkRestored(t, s)
+	})
 }
 
 type failingReader struct{ err error }
