@@ -42,7 +42,7 @@ func TestStoreFailure(t *testing.T) {
 		t.Errorf("Failed got the outcome %+v, want the key, policy, cost and a *weir.Error", seen)
 	}
 
-	up := newLimiter(t, "2/h fixed-window")
+	up := newLimiter(t, "2/h anchored")
 	open := policies(
 		httplimit.Policy{Name: "down", Limiter: down, Key: everybody, OnFailure: httplimit.FailOpen},
 		httplimit.Policy{Name: "up", Limiter: up, Key: everybody})
@@ -117,7 +117,7 @@ func TestDeadlineIsAFailure(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	limiter := newLimiter(t, "10/h fixed-window")
+	limiter := newLimiter(t, "10/h anchored")
 	opts := policies(httplimit.Policy{Limiter: limiter, Key: everybody, Cost: httplimit.CostFunc(func(r *http.Request) (int64, error) {
 		return strconv.ParseInt(r.Header.Get("Cost"), 10, 64)
 	})})
@@ -195,12 +195,12 @@ func TestSkip(t *testing.T) {
 // A refusal gives back what the policies before it took, with their own keys and costs, shadows included.
 func TestRefusalGivesBack(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memstore.Store) {
-		wide, trial, narrow := onStore(store, "wide", "100/h fixed-window"), onStore(store, "trial", "100/h"), onStore(store, "narrow", "2/h fixed-window")
+		wide, trial, narrow := onStore(store, "wide", "100/h anchored"), onStore(store, "trial", "100/h"), onStore(store, "narrow", "2/h anchored")
 		h := build(t, policies(
 			httplimit.Policy{Name: "wide", Limiter: wide, Key: httplimit.ClientIP(httplimit.ClientIPOptions{}), Cost: httplimit.FixedCost(10)},
 			httplimit.Policy{Name: "trial", Limiter: trial, Key: everybody, Cost: httplimit.FixedCost(7), Shadow: true},
 			httplimit.Policy{Name: "narrow", Limiter: narrow, Key: everybody},
-			httplimit.Policy{Name: "last", Limiter: onStore(store, "last", "50/h fixed-window"), Key: everybody}))
+			httplimit.Policy{Name: "last", Limiter: onStore(store, "last", "50/h anchored"), Key: everybody}))
 		wantStatuses(t, "requests", statuses(h, 12), 200, 200, 429, 429, 429, 429, 429, 429, 429, 429, 429, 429)
 		if a, b := remaining(t, wide, "ip:192.0.2.1"), remaining(t, trial, "global"); a != 80 || b != 86 {
 			t.Errorf("remaining of wide and trial = %d, %d; want 80, 86", a, b)
@@ -216,7 +216,7 @@ func TestRefusalGivesBack(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	opts := policies(httplimit.Policy{Name: "api", Limiter: newLimiter(t, "1/s", "2/h fixed-window"), Key: everybody, Cost: httplimit.FixedCost(1)})
+	opts := policies(httplimit.Policy{Name: "api", Limiter: newLimiter(t, "1/s", "2/h anchored"), Key: everybody, Cost: httplimit.FixedCost(1)})
 	opts.Refused = func(w http.ResponseWriter, r *http.Request, o httplimit.Outcome) {
 		w.WriteHeader(o.Status())
 		fmt.Fprint(w, o.Policy, " ", o.Violated(), " ", w.Header().Get("Retry-After"))
@@ -260,7 +260,7 @@ func TestFromContext(t *testing.T) {
 func TestParallelRequests(t *testing.T) {
 	const limit, workers, each = 500, 32, 50
 	h := build(t, policies(
-		httplimit.Policy{Name: "wide", Limiter: newLimiter(t, "100000/h fixed-window"), Key: everybody},
+		httplimit.Policy{Name: "wide", Limiter: newLimiter(t, "100000/h anchored"), Key: everybody},
 		httplimit.Policy{Name: "narrow", Limiter: newLimiter(t, fmt.Sprint(limit, "/h sliding-log")), Key: httplimit.ClientIP(httplimit.ClientIPOptions{})}))
 	var served, refused atomic.Int64
 	var wg sync.WaitGroup

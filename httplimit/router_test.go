@@ -88,7 +88,7 @@ func TestChiParameter(t *testing.T) {
 
 // serverOf starts a server whose handler is behind a limit of 3.
 func serverOf(t *testing.T, handler http.HandlerFunc) *httptest.Server {
-	server := httptest.NewServer(limitOf(t, "default", "3/h fixed-window")(handler))
+	server := httptest.NewServer(limitOf(t, "default", "3/h anchored")(handler))
 	t.Cleanup(server.Close)
 	return server
 }
