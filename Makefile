@@ -8,7 +8,7 @@ help: ## print the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /:/' | awk -F: '{ printf "%-6s %s\n", $$1, substr($$0, length($$1) + 2) }'
 
 deps: ## install what the tests need and this machine lacks, from Debian's packages
-	@.ci/packages gcc chromium
+	@.ci/packages gcc chromium redis-server
 
 test: deps ## run all tests, with the race detector; nothing is skipped
 	CI=true $(GO) test -race -shuffle=on -count=1 -timeout=9m ./...

@@ -65,16 +65,19 @@ func short(path string) string {
 // arrows says which of our packages each package may import, itself and what is below it apart. A package that is not
 // named may be imported by nobody but those who name it.
 var arrows = map[string][]string{
-	".":                {},
-	"internal/algo":    {"."},
-	"internal/model":   {"."},
-	"internal/siphash": {},
-	"memstore":         {".", "internal/algo", "internal/siphash"},
-	"storetest":        {".", "internal/model", "testdata"},
-	"httplimit":        {"."},
-	"internal/proxy":   {".", "memstore", "httplimit"},
-	"internal/demo":    {".", "memstore", "httplimit"},
-	"cmd/weir":         {".", "memstore", "httplimit", "internal/proxy", "internal/demo"},
+	".":                  {},
+	"internal/algo":      {"."},
+	"internal/model":     {"."},
+	"internal/siphash":   {},
+	"memstore":           {".", "internal/algo", "internal/siphash"},
+	"redisstore":         {".", "internal/algo", "memstore"},
+	"storetest":          {".", "internal/model", "testdata"},
+	"httplimit":          {"."},
+	"internal/proxy":     {".", "memstore", "httplimit"},
+	"internal/demo":      {".", "memstore", "httplimit"},
+	"internal/race":      {".", "redisstore"},
+	"internal/redistest": {},
+	"cmd/weir":           {".", "memstore", "redisstore", "httplimit", "internal/proxy", "internal/demo", "internal/race"},
 }
 
 // standardOnly are the packages that need nothing but the standard library.

@@ -1,0 +1,2 @@
+// Package poll waits for what other processes do, of which nobody tells when it is done.
+package poll
