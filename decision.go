@@ -28,7 +28,7 @@ type Figures struct {
 type Decision struct {
 	// Allowed says whether every limit admits the cost. If not, nothing was charged to any of them.
 	Allowed bool
-	// Outage says that the decision was made without the store. Stores in memory are never out: it is then false.
+	// Outage says that the decision was made without the store, as its outage policy says.
 	Outage bool
 	// Deciding is the index, in the order of [Limiter.Limits], of the limit that decided: of a refusal the one with
 	// the longest RetryAfter, otherwise the one with the least Remaining.
@@ -60,13 +60,17 @@ func (d *Decision) Figures() []Figures {
 	return figures
 }
 
-// decideOne fills d from the result of a scope's only limit.
-func (d *Decision) decideOne(scope *Scope, r Result) {
-	d.Allowed = r.RetryAfter == 0
+// decide fills d from what a store answered.
+func (d *Decision) decide(scope *Scope, r Results) {
+	if len(scope.Specs) > 1 {
+		d.decideAll(scope, r.All[:len(scope.Specs)])
+		return
+	}
+	d.Allowed = r.One.RetryAfter == 0
 	d.Limit = scope.Specs[0].Quota
-	d.Remaining = r.Remaining
-	d.RetryAfter = r.RetryAfter
-	d.ResetAfter = r.ResetAfter
+	d.Remaining = r.One.Remaining
+	d.RetryAfter = r.One.RetryAfter
+	d.ResetAfter = r.One.ResetAfter
 }
 
 // decideAll fills d from the results of several limits.

@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// ErrInvalidLimit is wrapped by every [LimitError].
-var ErrInvalidLimit = errors.New("weir: invalid limit")
-
-// ErrInvalidCost says that a cost is negative or larger than [MaxQuota].
-var ErrInvalidCost = errors.New("weir: invalid cost")
-
-// ErrNoKey says that a key is empty. One limit for everybody takes a key of its own, such as "global".
-var ErrNoKey = errors.New(`weir: empty key; name the subject, or use one key for all, such as "global"`)
-
-// ErrUnsupported says that the store lacks the ability that the call needs.
-var ErrUnsupported = errors.New("weir: not supported by this store")
-
-// ErrInvalidOptions says that a limiter cannot be built from its [Options].
-var ErrInvalidOptions = errors.New("weir: invalid options")
+// The sentinels, to be found with errors.Is.
+var (
+	// ErrInvalidLimit is wrapped by every [LimitError].
+	ErrInvalidLimit = errors.New("weir: invalid limit")
+	// ErrInvalidCost says that a cost is negative or larger than [MaxQuota].
+	ErrInvalidCost = errors.New("weir: invalid cost")
+	// ErrNoKey says that a key is empty. One limit for everybody takes a key of its own, such as "global".
+	ErrNoKey = errors.New(`weir: empty key; name the subject, or use one key for all, such as "global"`)
+	// ErrUnsupported says that the store lacks the ability that the call needs.
+	ErrUnsupported = errors.New("weir: not supported by this store")
+	// ErrInvalidOptions says that a limiter cannot be built from its [Options].
+	ErrInvalidOptions = errors.New("weir: invalid options")
+)
 
 // Error says that an operation could not decide. A refusal is never an Error: it is a [Decision].
 type Error struct {

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -80,19 +81,15 @@ func (l *Limiter) Name() string { return l.scope.Name }
 func (l *Limiter) Limits() []Limit { return slices.Clone(l.limits) }
 
 // operation names a method in errors.
-type operation uint8
+type operation string
 
 const (
-	opAllow operation = iota
-	opPeek
-	opRefund
-	opCharge
-	opReset
+	opAllow  operation = "allow"
+	opPeek   operation = "peek"
+	opRefund operation = "refund"
+	opCharge operation = "charge"
+	opReset  operation = "reset"
 )
-
-func (op operation) String() string {
-	return [...]string{"allow", "peek", "refund", "charge", "reset"}[op]
-}
 
 // Allow takes one unit from key if every limit has it.
 func (l *Limiter) Allow(ctx context.Context, key string) (d Decision, err error) {
@@ -136,16 +133,16 @@ func (l *Limiter) Charge(ctx context.Context, key string, n int64) (d Decision, 
 
 // Reset makes key as if it had never been seen.
 func (l *Limiter) Reset(ctx context.Context, key string) error {
+	resetter, ok := l.store.(Resetter)
 	err := check(ctx, key, 0)
-	if err == nil {
-		if resetter, ok := l.store.(Resetter); ok {
-			err = resetter.Reset(ctx, &l.scope, key)
-		} else {
-			err = ErrUnsupported
-		}
+	switch {
+	case err == nil && !ok:
+		err = ErrUnsupported
+	case err == nil:
+		err = resetter.Reset(ctx, &l.scope, key)
 	}
 	if err != nil {
-		return &Error{Op: opReset.String(), Key: key, Err: err}
+		return &Error{Op: string(opReset), Key: key, Err: err}
 	}
 	return nil
 }
@@ -162,33 +159,31 @@ func (l *Limiter) do(ctx context.Context, op operation, d *Decision, key string,
 			r, err = l.ask(ctx, op, key, n)
 		}
 		if err == nil {
-			if len(l.scope.Specs) == 1 {
-				d.decideOne(&l.scope, r.One)
-			} else {
-				d.decideAll(&l.scope, r.All[:len(l.scope.Specs)])
-			}
+			d.decide(&l.scope, r)
+			return nil
+		}
+		if out, ok := errors.AsType[*Outage](err); ok {
+			d.decide(&l.scope, out.Results)
+			d.Outage = true
 			return nil
 		}
 	}
-	return &Error{Op: op.String(), Key: key, Err: err}
+	return &Error{Op: string(op), Key: key, Err: err}
 }
 
 // ask calls the optional ability of the store that op needs.
 func (l *Limiter) ask(ctx context.Context, op operation, key string, n int64) (Results, error) {
-	if op == opPeek {
-		if peeker, ok := l.store.(Peeker); ok {
-			return peeker.Peek(ctx, &l.scope, key, n)
-		}
-		return Results{}, ErrUnsupported
-	}
-	adjuster, ok := l.store.(Adjuster)
+	peeker, canPeek := l.store.(Peeker)
+	adjuster, canAdjust := l.store.(Adjuster)
 	switch {
-	case !ok:
-		return Results{}, ErrUnsupported
-	case op == opRefund:
+	case op == opPeek && canPeek:
+		return peeker.Peek(ctx, &l.scope, key, n)
+	case op == opRefund && canAdjust:
 		return adjuster.Refund(ctx, &l.scope, key, n)
+	case op == opCharge && canAdjust:
+		return adjuster.Charge(ctx, &l.scope, key, n)
 	}
-	return adjuster.Charge(ctx, &l.scope, key, n)
+	return Results{}, ErrUnsupported
 }
 
 func check(ctx context.Context, key string, n int64) error {

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -258,5 +259,32 @@ func TestAllowAllocatesNothing(t *testing.T) {
 		}
 	}); got != 0 {
 		t.Errorf("Allow: got %v allocations, want 0", got)
+	}
+}
+
+// outStore has lost its state, and allows everything.
+type outStore struct{}
+
+var errAway = errors.New("away")
+
+func (outStore) Take(_ context.Context, scope *weir.Scope, _ string, _ int64) (weir.Results, error) {
+	results := weir.Results{One: weir.Result{Remaining: scope.Specs[0].Quota}}
+	if len(scope.Specs) > 1 {
+		results = weir.Results{All: new([weir.MaxLimits]weir.Result)}
+	}
+	return weir.Results{}, fmt.Errorf("wrapped: %w", &weir.Outage{Results: results, Err: errAway})
+}
+
+// TestOutage: what a store decided without its state is a decision, and marked.
+func TestOutage(t *testing.T) {
+	for _, limits := range [][]string{{"5/s"}, {"5/s", "7/m"}} {
+		d, err := weir.MustNew(outStore{}, weir.Options{Limits: weir.MustParseLimits(limits...)}).Allow(t.Context(), "key")
+		if err != nil || !d.Allowed || !d.Outage || len(d.Figures()) != len(limits) || d.Limit != 5 {
+			t.Errorf("allow under %v: got %+v, %v, want an allowed decision of an outage", limits, d, err)
+		}
+	}
+	_, err := outStore{}.Take(t.Context(), &weir.Scope{Specs: make([]weir.Spec, 1)}, "key", 1)
+	if !errors.Is(err, errAway) {
+		t.Errorf("the outage hides its cause: %v", err)
 	}
 }

@@ -45,6 +45,19 @@ type Store interface {
 	Take(ctx context.Context, scope *Scope, key string, cost int64) (Results, error)
 }
 
+// Outage is the error of a [Store] that decided without its state, which it could not ask, as its policy for that says.
+// [Limiter] makes a [Decision] of it that is marked as such.
+type Outage struct {
+	Results Results
+	Err     error // why the state could not be asked
+}
+
+// Error implements the error interface.
+func (o *Outage) Error() string { return o.Err.Error() }
+
+// Unwrap returns the cause.
+func (o *Outage) Unwrap() error { return o.Err }
+
 // Peeker is a [Store] that can look without charging.
 type Peeker interface {
 	// Peek answers what Take would, and changes nothing.
