@@ -23,16 +23,16 @@ func (c *calendar) window(t int64) (start, end int64) {
 	if w := c.last.Load(); w != nil && w.start <= t && t < w.end {
 		return w.start, w.end
 	}
-	start, end = calendarWindow(c.unit, c.zone, t)
+	start, end = CalendarWindow(c.unit, c.zone, t)
 	c.last.Store(&span{start, end})
 	return start, end
 }
 
-// calendarWindow returns the calendar unit [start, end) of zone that holds t.
+// CalendarWindow returns the calendar unit [start, end) of zone that holds t, in microseconds of the Unix epoch.
 //
 // A unit starts at the first instant of its first day, which is not midnight where the clocks skip midnight. Where
 // they are set back across midnight a date comes twice; the loops put t into the unit that holds it in real time.
-func calendarWindow(unit weir.Calendar, zone *time.Location, t int64) (start, end int64) {
+func CalendarWindow(unit weir.Calendar, zone *time.Location, t int64) (start, end int64) {
 	at := time.UnixMicro(t).In(zone)
 	k := 0
 	start, end = unitStart(unit, at, k), unitStart(unit, at, k+1)

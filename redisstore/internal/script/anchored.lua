@@ -1,0 +1,50 @@
+-- anchored.lua: the fixed window that starts with the first charge. Twin of algo.anchored in internal/algo/anchored.go.
+-- KEYS, ARGV  those of batch.lua; a limit is a,limit,length
+-- returns nothing: it is part of general, see prelude.lua
+--
+-- State: the start of the window, and the units in it.
+local function new_anchored(limit, length)
+  local w = {family = 'a', size = 2, quota = limit}
+
+  function w.sane(start, count)
+    return whole(start, exact) and whole(count, exact)
+  end
+
+  function w.settle(start, count)
+    if count == 0 or now - start >= length or start - now > length then
+      return 0, 0
+    end
+    return start, count
+  end
+
+  function w.used(start, count)
+    return count
+  end
+
+  function w.wait(cost, start, count)
+    if cost <= limit - count then
+      return 0
+    end
+    return start - now + length
+  end
+
+  function w.charge(n, start, count)
+    if count == 0 then
+      start = now
+    end
+    return start, add_capped(count, n, exact)
+  end
+
+  function w.refund(n, start, count)
+    if n >= count then
+      return 0, 0
+    end
+    return start, count - n
+  end
+
+  function w.carry(old, start, count)
+    return start, count
+  end
+
+  return w
+end
