@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +13,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/demo"
+	"github.com/weirhq/weir/memstore"
 )
 
 // demoCmd is weir demo.
 type demoCmd struct {
-	Host      string  `default:"127.0.0.1" help:"Address to listen on (${default}). Off this machine anyone can then change the limit." placeholder:"ADDRESS"`
-	Port      int     `default:"8080" help:"Port to listen on; 0 picks a free one."`
-	RedisHost *string `help:"Not in this version: the bucket is in memory." placeholder:"HOST"`
-	RedisPort *string `help:"Not in this version: the bucket is in memory." placeholder:"PORT"`
+	Host      string `default:"127.0.0.1" help:"Address to listen on (${default}). Off this machine anyone can then change the limit." placeholder:"ADDRESS"`
+	Port      int    `default:"8080" help:"Port to listen on; 0 picks a free one."`
+	Store     string `xor:"store,host" help:"Keep the bucket in the Redis at this URL, such as ${store}; without, in memory." placeholder:"URL"`
+	RedisHost string `xor:"host" help:"The same by host: --redis-host HOST is --store redis://HOST:6379/0." placeholder:"HOST"`
+	RedisPort int    `xor:"store" help:"The same by port, on localhost unless --redis-host is given." placeholder:"PORT"`
 }
 
 // Run serves the demonstration until a.ctx ends.
@@ -28,7 +32,12 @@ func (c *demoCmd) Run(a *app) error {
 	if err := c.validate(); err != nil {
 		return usageError{err}
 	}
-	handler, err := demo.New(demo.Options{})
+	store, where, err := c.open(a.ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	handler, err := demo.New(demo.Options{Store: store})
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -39,20 +48,45 @@ func (c *demoCmd) Run(a *app) error {
 	case err != nil:
 		return fmt.Errorf("demo: cannot listen: %w; choose another --host or --port", err)
 	}
-	c.greet(a.stdout, listener.Addr().(*net.TCPAddr))
+	c.greet(a.stdout, listener.Addr().(*net.TCPAddr), where)
 	return serveDemo(a, listener, handler)
 }
 
 func (c *demoCmd) validate() error {
 	switch {
-	case c.RedisHost != nil || c.RedisPort != nil:
-		return errors.New("demo: the Redis store is not part of this version; leave --redis-host and --redis-port out, and the bucket is kept in memory")
+	case c.RedisPort < 0 || c.RedisPort > 65535:
+		return fmt.Errorf("demo: --redis-port %d is no port; use 1 to 65535", c.RedisPort)
 	case c.Host == "":
 		return errors.New("demo: --host is empty, which would be every address of this machine; give one, such as 127.0.0.1, or 0.0.0.0 for every one")
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("demo: --port %d is no port; use 1 to 65535, or 0 for any free one", c.Port)
 	}
 	return nil
+}
+
+// demoStore is what the demonstration keeps its bucket in, and closes.
+type demoStore interface {
+	weir.Store
+	io.Closer
+}
+
+// demoTimeout is how long Redis may take: people look on.
+const demoTimeout = time.Second
+
+// open returns the store that the flags name, and what to call it.
+func (c *demoCmd) open(ctx context.Context) (store demoStore, where string, err error) {
+	url := c.Store
+	if c.RedisHost != "" || c.RedisPort != 0 {
+		url = "redis://" + net.JoinHostPort(cmp.Or(c.RedisHost, "localhost"), strconv.Itoa(cmp.Or(c.RedisPort, 6379))) + "/0"
+	}
+	if url == "" {
+		return memstore.MustNew(memstore.Options{}), "in memory", nil
+	}
+	redis, err := openStore(ctx, url, demoTimeout)
+	if err != nil {
+		return nil, "", fmt.Errorf("demo: %w", err)
+	}
+	return redis, "in Redis, which other processes share", nil
 }
 
 // nextPort returns a port to try when Port is taken.
@@ -64,13 +98,13 @@ func (c *demoCmd) nextPort() int {
 }
 
 // greet says where the demonstration is, once it can be reached there.
-func (c *demoCmd) greet(w io.Writer, at *net.TCPAddr) {
+func (c *demoCmd) greet(w io.Writer, at *net.TCPAddr, where string) {
 	host := at.IP.String()
 	if at.IP.IsLoopback() || at.IP.IsUnspecified() {
 		host = "localhost"
 	}
 	url := "http://" + net.JoinHostPort(host, strconv.Itoa(at.Port)) + "/"
-	fmt.Fprintf(w, "The token bucket demo runs. Open it in a browser:\n\n    %s\n\nor send it requests from a terminal:\n\n    curl -i -X POST %stest\n\nCtrl-C stops it.\n", url, url)
+	fmt.Fprintf(w, "The token bucket demo runs. Open it in a browser:\n\n    %s\n\nor send it requests from a terminal:\n\n    curl -i -X POST %stest\n\nThe bucket is %s.\nCtrl-C stops it.\n", url, url, where)
 }
 
 // demoGrace is how long requests under way may take when the demonstration ends.

@@ -11,18 +11,22 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weirhq/weir/internal/redistest"
 )
 
 func TestDemoRefuses(t *testing.T) {
-	const redis = "weir: demo: the Redis store is not part of this version; leave --redis-host and --redis-port out, and the bucket is kept in memory\n"
 	tests := []struct {
 		args   []string
 		status int
 		want   string
 	}{
-		{[]string{"--redis-host", "localhost"}, 2, redis},
-		{[]string{"--redis-port", "6379"}, 2, redis},
-		{[]string{"--redis-host=", "--redis-port=x"}, 2, redis},
+		{[]string{"--redis-port", "x"}, 2, "--redis-port"},
+		{[]string{"--redis-port", "65536"}, 2, "weir: demo: --redis-port 65536 is no port; use 1 to 65535\n"},
+		{[]string{"--redis-host", "a", "--store", "redis://b"}, 2, "can't be used together"},
+		{[]string{"--redis-port", "1", "--store", "redis://b"}, 2, "can't be used together"},
+		{[]string{"--store", "http://localhost"}, 2, "weir: demo: redisstore: invalid options"},
+		{[]string{"--redis-host", "127.0.0.1", "--redis-port", "1"}, 1, "start one with"},
 		{[]string{"--port", "65536"}, 2, "weir: demo: --port 65536 is no port; use 1 to 65535, or 0 for any free one\n"},
 		{[]string{"--port=-1"}, 2, "weir: demo: --port -1 is no port; use 1 to 65535, or 0 for any free one\n"},
 		{[]string{"--port", "http"}, 2, "--port"},
@@ -54,14 +58,31 @@ func TestDemoPortTaken(t *testing.T) {
 	}
 }
 
-func TestDemoServes(t *testing.T) {
+func TestDemoServes(t *testing.T) { testDemo(t) }
+
+// TestDemoInRedis: the bucket is in the Redis that the flags name, where weir take sees it.
+func TestDemoInRedis(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	host, port, _ := net.SplitHostPort(server.Addr)
+	testDemo(t, "--store", server.URL())
+	if _, err := server.Do("FLUSHALL"); err != nil {
+		t.Fatal(err)
+	}
+	testDemo(t, "--redis-host", host, "--redis-port", port)
+	got := weirDoes("take", "global", "--name", "demo", "--limit", "1/s burst 10 stepwise", "--peek", "--store", server.URL())
+	got.expect(t, "look at the bucket", 0, "allowed: ")
+}
+
+// testDemo runs a demonstration and takes its first token.
+func testDemo(t *testing.T, args ...string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out, stdout := io.Pipe()
 	var stderr bytes.Buffer
 	status := make(chan int, 1)
 	go func() {
-		status <- run(ctx, []string{"demo", "--port", "0"}, stdout, &stderr)
+		status <- run(ctx, append([]string{"demo", "--port", "0"}, args...), stdout, &stderr)
 		stdout.Close()
 	}()
 	url := ""
@@ -104,7 +125,7 @@ func TestDemoGreets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b strings.Builder
-		(&demoCmd{}).greet(&b, &net.TCPAddr{IP: net.ParseIP(tt.ip), Port: 8080})
+		(&demoCmd{}).greet(&b, &net.TCPAddr{IP: net.ParseIP(tt.ip), Port: 8080}, "in memory")
 		for _, want := range []string{"\n    " + tt.url + "\n", "\n    curl -i -X POST " + tt.url + "test\n"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("on %s the greeting is %q, want %s in it", tt.ip, &b, strconv.Quote(want))

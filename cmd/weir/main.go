@@ -18,6 +18,8 @@ import (
 type cli struct {
 	Proxy   proxyCmd   `cmd:"" help:"Limit the requests to an HTTP server, as a reverse proxy in front of it."`
 	Demo    demoCmd    `cmd:"" help:"Try limits out in the browser, with nothing to set up."`
+	Take    takeCmd    `cmd:"" help:"Take from a limit that is shared through Redis, in a shell script or a cron job."`
+	Race    raceCmd    `cmd:"" help:"See on a Redis which ways to enforce a limit count right when many ask at once."`
 	Version versionCmd `cmd:"" help:"Say which version this is."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Say which version this is."`
@@ -32,15 +34,24 @@ type app struct {
 
 // The exit statuses.
 const (
-	statusFailed = 1 // something went wrong while running
-	statusUsage  = 2 // the command line is wrong
+	statusFailed    = 1 // something went wrong while running
+	statusUsage     = 2 // the command line is wrong
+	statusRefused   = 1 // weir take: the limit refuses
+	statusUndecided = 2 // weir take: nobody knows, because something went wrong
 )
+
+// exitError is an error with an exit status of its own.
+type exitError interface {
+	error
+	status() int
+}
 
 // usageError says that the command line is wrong. Its text ends in what to write instead.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
+func (e usageError) status() int   { return statusUsage }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -55,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Name("weir"),
 		kong.Description("A rate limiter."),
 		kong.Writers(stdout, stderr),
-		kong.Vars{"version": versionText()},
+		kong.Vars{"version": versionText(), "store": defaultStore},
 		kong.Exit(func(status int) { exit = status }),
 	)
 	if err != nil {
@@ -85,9 +96,11 @@ func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "weir: %v\n", err)
-	if usage := (usageError{}); errors.As(err, &usage) {
-		return statusUsage
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(stderr, "weir: %s\n", text)
+	}
+	if e := exitError(nil); errors.As(err, &e) {
+		return e.status()
 	}
 	return statusFailed
 }
