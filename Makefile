@@ -23,9 +23,12 @@ lint: ## check form, vet, staticcheck and shell scripts
 	cd benchmarks && $(GO) vet ./...
 	shellcheck .ci/run .ci/packages
 
-prove: ## a million random steps per algorithm against the exact model (half an hour)
+prove: deps ## a million random steps per algorithm against the exact model, and of Redis against memory (an hour)
 	$(GO) test -count=1 -timeout=60m ./internal/algo -args -steps=1000000
 	STORETEST_STEPS=1000000 $(GO) test -count=1 -timeout=90m -run='^TestStore$$/^random$$' ./memstore
+	$(GO) test -count=1 -timeout=90m -run='^TestProof$$' ./redisstore/internal/script -args -steps=1000000
+	$(GO) test -count=1 -timeout=90m -run='^TestAgainstAlgo$$' ./redisstore/internal/script -args -steps=100000
+	STORETEST_STEPS=50000 $(GO) test -count=1 -timeout=90m -run='^TestStore$$/^random$$' ./redisstore
 
 large: ## tens of millions of keys in the memory store (minutes)
 	$(GO) test -count=1 -timeout=30m -v -run='TestTenMillionKeys|TestFloodOfDistinctKeys' ./memstore -args -large
@@ -37,5 +40,6 @@ fuzz: ## run every fuzz target for FUZZTIME each
 	  done; \
 	done
 
-bench: ## compare with other limiters and print one table
+bench: deps ## compare with other limiters, in memory and on Redis, and measure an outage (half an hour)
 	cd benchmarks && $(GO) run ./compare && $(GO) run ./memory
+	cd benchmarks && $(GO) run ./redis && $(GO) run ./outage

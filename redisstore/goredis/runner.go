@@ -6,7 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/weirhq/weir/redisstore/internal/script"
+	"github.com/weirhq/weir/redisstore"
 )
 
 // Runner runs scripts on a client of go-redis. It is safe for concurrent use.
@@ -14,6 +14,8 @@ type Runner struct {
 	client    redis.UniversalClient
 	clustered bool
 }
+
+var _ redisstore.Runner = (*Runner)(nil)
 
 // New returns a runner on client, which may be of any kind: of one server, of a master that sentinels watch, of a
 // cluster, or a ring. The client stays the caller's, who closes it.
@@ -34,12 +36,12 @@ func (r *Runner) Clustered() bool { return r.clustered }
 // What Redis answers instead of an array is an error whose text begins with its code, and which has the method
 // RedisError, see [redis.Error]. After other errors it is unknown whether the script has run. The call may outlast ctx,
 // see the package documentation. The bytes of keys and args must not change before it returns.
-func (r *Runner) EvalSHA(ctx context.Context, sha string, keys, args []string, into *script.Reply) error {
+func (r *Runner) EvalSHA(ctx context.Context, sha string, keys, args []string, into *redisstore.Reply) error {
 	return r.run(ctx, "evalsha", sha, keys, args, into)
 }
 
 // Eval is EvalSHA with the text of the script.
-func (r *Runner) Eval(ctx context.Context, source string, keys, args []string, into *script.Reply) error {
+func (r *Runner) Eval(ctx context.Context, source string, keys, args []string, into *redisstore.Reply) error {
 	return r.run(ctx, "eval", source, keys, args, into)
 }
 
@@ -49,7 +51,7 @@ type command struct{ *redis.Cmd }
 // NoRetry is heard by go-redis.
 func (command) NoRetry() bool { return true }
 
-func (r *Runner) run(ctx context.Context, name, text string, keys, args []string, into *script.Reply) error {
+func (r *Runner) run(ctx context.Context, name, text string, keys, args []string, into *redisstore.Reply) error {
 	into.Clear()
 	words := make([]any, 0, 3+len(keys)+len(args))
 	words = append(words, name, text, len(keys))

@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weirhq/weir/internal/redistest"
+	"github.com/weirhq/weir/redisstore"
 	"github.com/weirhq/weir/redisstore/goredis"
-	"github.com/weirhq/weir/redisstore/internal/script"
 )
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func sum(source string) string {
 }
 
 // run runs a script as a store does: by its sum, and by its text where that is not known.
-func run(ctx context.Context, r *goredis.Runner, source, key string, into *script.Reply) error {
+func run(ctx context.Context, r *goredis.Runner, source, key string, into *redisstore.Reply) error {
 	err := r.EvalSHA(ctx, sum(source), []string{key}, []string{"arg"}, into)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT ") {
 		err = r.Eval(ctx, source, []string{key}, []string{"arg"}, into)
@@ -53,7 +53,7 @@ func run(ctx context.Context, r *goredis.Runner, source, key string, into *scrip
 func increment(d time.Duration, r *goredis.Runner, key string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	var reply script.Reply
+	var reply redisstore.Reply
 	if err := run(ctx, r, count, key, &reply); err != nil {
 		return 0, err
 	}
@@ -81,8 +81,8 @@ func checkRunner(t *testing.T, client redis.UniversalClient, clustered bool) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), redistest.Patience)
 	defer cancel()
-	reply := script.Reply{Ints: []int64{99}, Texts: []string{"old"}}
-	want := script.Reply{Ints: []int64{1, -4, 9007199254740992}, Texts: []string{"two", "ODD one", "weir:{1}", "arg"}}
+	reply := redisstore.Reply{Ints: []int64{99}, Texts: []string{"old"}}
+	want := redisstore.Reply{Ints: []int64{1, -4, 9007199254740992}, Texts: []string{"two", "ODD one", "weir:{1}", "arg"}}
 	for range 2 { // the first time by its text
 		if err := run(ctx, r, echo, "weir:{1}", &reply); err != nil || !reflect.DeepEqual(reply, want) {
 			t.Fatalf("%T: got %+v, %v, want %+v", client, reply, err, want)
@@ -253,7 +253,7 @@ func TestNothingTwice(t *testing.T) {
 			for kind, client := range clients {
 				defer client.Close()
 				before := s.scripts.Load()
-				if err := goredis.New(client).EvalSHA(t.Context(), sum(count), []string{"k"}, nil, new(script.Reply)); err == nil || isOfRedis(err) {
+				if err := goredis.New(client).EvalSHA(t.Context(), sum(count), []string{"k"}, nil, new(redisstore.Reply)); err == nil || isOfRedis(err) {
 					t.Errorf("%s: got %v", kind, err)
 				}
 				if n := s.scripts.Load() - before; n != 1 {
