@@ -145,8 +145,9 @@ type Reply = script.Reply
 // Runner runs scripts on a Redis client. [Open] and [Rueidis] make one; package goredis has one for go-redis. It must
 // be safe for concurrent use and must not repeat a call whose reply was lost: it may have been charged.
 //
-// A runner may also have a method Clustered() bool, which says that the keys of one call must share a slot, a method
-// Rediscover(), which makes calls from then on look for the master anew, and be an io.Closer, which [Store.Close] calls.
+// A runner may also have these methods: Clustered() bool, which says that the keys of one call must share a slot;
+// Rediscover(), which makes calls from then on look for the master anew; Prompt() bool, which says that a call ends at the
+// deadline of its context on all accounts; and Close() error, which [Store.Close] calls, and which ends calls under way.
 type Runner interface {
 	// EvalSHA runs the script with the SHA-1 sum sha. It clears into and fills it. The text of an error that Redis
 	// sent begins with its code, such as NOSCRIPT. The call ends when ctx does, or soon after.

@@ -167,15 +167,16 @@ func (s *Store) Stats() Stats {
 	}
 }
 
-// Close ends calls under way with [ErrClosed], waits for what was sent, and closes the runner if it is an io.Closer.
-// Calls after it answer ErrClosed. Closing twice is harmless.
-func (s *Store) Close() error {
+// Close ends calls under way with [ErrClosed] and closes the runner if it is an io.Closer. Calls after it answer
+// ErrClosed. Closing twice is harmless.
+func (s *Store) Close() (err error) {
 	if !s.engine.Close() {
 		return nil
 	}
-	s.local.Close()
 	if c, ok := s.runner.(io.Closer); ok {
-		return c.Close()
+		err = c.Close()
 	}
-	return nil
+	s.engine.Wait()
+	s.local.Close()
+	return err
 }

@@ -63,6 +63,9 @@ func Open(target redisurl.Target, settings Settings) *Conn {
 // Clustered says that the keys of one call must share a slot.
 func (c *Conn) Clustered() bool { return c.target.Kind == redisurl.Cluster }
 
+// Prompt says that a call ends at the deadline of its context without a goroutine to see to it.
+func (c *Conn) Prompt() bool { return !c.Clustered() }
+
 // EvalSHA runs the script with the SHA-1 sum sha. It clears into and fills it: with the integers of the array that the
 // script returns, and with its strings and errors. What Redis answers instead is a [*ServerError]. After a
 // [*ConnectError], and after [ErrClosed] of a call that began after Close, nothing was sent; after other errors that is

@@ -14,13 +14,13 @@ import (
 func TestBatchesAreSinglesInOrder(t *testing.T) {
 	r := startRig(t)
 	random := rand.New(rand.NewPCG(*seed, 1))
-	for story := range max(2, *steps/300) {
+	for story := range max(2, *steps/80) {
 		var scopes [][]string
 		for range 1 + random.IntN(6) {
 			scopes = append(scopes, batchLimits(random))
 		}
 		now := random.Int64N(1 << 51)
-		for step := range 30 {
+		for step := range 12 {
 			now += random.Int64N(2_000_000) - 200_000
 			requests := batchRequests(random, scopes)
 			name := func(world string) []request {
@@ -62,7 +62,7 @@ func batchLimits(r *rand.Rand) []string {
 		"5/s", "7/3s burst 3", "20/10s", "3/s burst 10 stepwise", "10/3s fixed-window", "10/3s fixed-window anchored",
 		"10/d fixed-window calendar UTC", "10/3s sliding-window", "10/3s sliding-log",
 	}
-	if r.IntN(2) == 0 {
+	if r.IntN(3) > 0 {
 		kinds = kinds[:3]
 	}
 	texts := make([]string, 1+r.IntN(4))
@@ -161,6 +161,34 @@ func TestGroups(t *testing.T) {
 		c.add(&b)
 		if got := (len(b.Args()) - 1) / 6; got != c.want {
 			t.Errorf("%s: got %d groups, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestHotKeys: requests for one key side by side are decided one after the other, and written once.
+func TestHotKeys(t *testing.T) {
+	r := startRig(t)
+	for _, texts := range everyKind {
+		for _, known := range []int64{0, 1} {
+			scope, key := scopeOf(texts...), fmt.Sprint(texts, known)
+			if known > 0 {
+				r.once(t, realTime(), request{Take, scope, 1, key})
+			}
+			before := r.writes(t)
+			requests := append(slices.Repeat([]request{{Take, scope, 1, key}}, 13), request{Take, scope, 1, "other " + key})
+			answers := r.once(t, realTime(), requests...)
+			for i, a := range answers[:13] {
+				left := max(0, 9-known-int64(i))
+				if refused := int64(i) >= 10-known; a.problem != (Problem{}) || a.row[0] != left || a.row[1] > 0 != refused {
+					t.Errorf("%v: take %d after %d: got %+v, want %d to remain, refused = %v", texts, i+1, known, a, left, refused)
+				}
+			}
+			if a := answers[13]; a.problem != (Problem{}) || a.row[0] != 9 {
+				t.Errorf("%v: the key after it: got %+v, want 9 to remain", texts, a)
+			}
+			if n := r.writes(t) - before; !scope.log && n != 2 {
+				t.Errorf("%v: got %d writes for two keys", texts, n)
+			}
 		}
 	}
 }

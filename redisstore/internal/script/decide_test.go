@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	steps = flag.Int("steps", 3000, "steps of each random comparison")
+	steps = flag.Int("steps", 2000, "steps of each random comparison")
 	seed  = flag.Uint64("seed", rand.Uint64(), "seed of the random comparisons")
 )
 
@@ -19,18 +19,23 @@ var (
 // every number with internal/algo. Run it with -steps=100000 now and then.
 func TestAgainstAlgo(t *testing.T) {
 	r := startRig(t)
-	for n := range 4 {
-		t.Run(fmt.Sprintf("%d limits", n+1), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(*seed, uint64(n)))
-			for subject := range *steps / 100 {
-				c := &comparison{Rand: random, t: t, rig: r, key: fmt.Sprintf("{k}%d:%d", n, subject), most: n + 1}
-				c.change()
-				c.now = c.anyTime()
-				for range 100 {
-					c.step()
+	for i, kind := range []struct {
+		name string
+		some func(*rand.Rand) weir.Limit
+	}{{"any", someLimit}, {"smooth", smoothLimit}, {"log", logLimit}} {
+		for n := range 4 {
+			t.Run(fmt.Sprintf("%d %s", n+1, kind.name), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(*seed, uint64(4*i+n)))
+				for subject := range *steps / 100 {
+					c := &comparison{Rand: random, t: t, rig: r, key: fmt.Sprintf("{k}%d:%d:%d", i, n, subject), most: n + 1, some: kind.some}
+					c.change()
+					c.now = c.anyTime()
+					for range 100 {
+						c.step()
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -41,6 +46,7 @@ type comparison struct {
 	rig       *rig
 	key       string
 	most      int // limits
+	some      func(*rand.Rand) weir.Limit
 	limits    []weir.Limit
 	now       int64
 	reference reference
@@ -62,7 +68,7 @@ func (c *comparison) change() {
 		case i < len(c.limits) && c.IntN(3) > 0:
 			limits[i] = sibling(c.Rand, c.limits[i])
 		default:
-			limits[i] = randomLimit(c.Rand)
+			limits[i] = valid(c.Rand, c.some)
 		}
 	}
 	c.limits = limits

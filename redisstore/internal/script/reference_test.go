@@ -94,16 +94,25 @@ func clone(s algo.State) algo.State {
 	return s
 }
 
-// randomLimit returns a valid limit of any kind and size.
-func randomLimit(r *rand.Rand) weir.Limit {
+// valid returns a limit that is valid.
+func valid(r *rand.Rand, some func(*rand.Rand) weir.Limit) weir.Limit {
 	for {
-		limit := someLimit(r)
+		limit := some(r)
 		if _, err := weir.SpecOf(limit); err == nil {
 			return limit
 		}
 	}
 }
 
+func smoothLimit(r *rand.Rand) weir.Limit {
+	return weir.TokenBucket{Capacity: wide(r, weir.MaxQuota), Refill: wide(r, weir.MaxQuota), Interval: period(r)}
+}
+
+func logLimit(r *rand.Rand) weir.Limit {
+	return weir.SlidingLog{Limit: wide(r, 30), Window: period(r)}
+}
+
+// someLimit returns a limit of any kind and size.
 func someLimit(r *rand.Rand) weir.Limit {
 	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "America/Argentina/Buenos_Aires", "Etc/GMT+5"}
 	switch r.IntN(7) {

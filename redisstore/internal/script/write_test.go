@@ -18,7 +18,7 @@ import (
 var everyKind = [][]string{
 	{"10/10m"}, {"10/10m stepwise"}, {"10/10m fixed-window"}, {"10/10m fixed-window anchored"},
 	{"10/year fixed-window calendar UTC"}, {"10/10m sliding-window"}, {"10/10m sliding-log"},
-	{"10/10m", "20/20m"}, {"10/10m", "20/10m", "30/10m", "40/10m"}, {"10/10m", "20/20m sliding-log", "30/20m stepwise"},
+	{"10/10m", "20/70m"}, {"10/10m", "20/10m", "30/10m", "40/10m"}, {"10/10m", "20/20m sliding-log", "30/20m stepwise"},
 }
 
 // TestNothingIsWrittenInVain: a refused take and a look change nothing, not even how long a key lives.

@@ -40,12 +40,14 @@ type Engine struct {
 	life     context.Context // ends with the engine
 	end      context.CancelFunc
 	overdue  error
+	prompt   bool // the runner's calls end at their deadline
 
 	flights sync.WaitGroup // flights, probes and single calls under way
 	mu      sync.RWMutex   // held while flights grows outside a lane
 	closed  bool
 
 	calls pool
+	idle  hangar
 	trips atomic.Uint64
 	out   atomic.Int32 // breakers that are open
 }
@@ -57,6 +59,9 @@ func New(s Settings) *Engine {
 		lanes:    make([]lane, s.Lanes),
 		made:     time.Now(),
 		overdue:  fmt.Errorf("%w: no answer within %v", ErrOutage, s.Timeout),
+	}
+	if p, ok := s.Runner.(interface{ Prompt() bool }); ok {
+		e.prompt = p.Prompt()
 	}
 	e.life, e.end = context.WithCancel(context.Background())
 	for i := range e.lanes {
@@ -77,10 +82,20 @@ func (e *Engine) Ask(ctx context.Context, lane int, r Request) (weir.Results, er
 		return weir.Results{}, err
 	}
 	c := e.calls.take(r, e.now()+int64(e.settings.Timeout))
-	if err := l.add(c); err != nil {
+	f, err := l.add(c, e.prompt && !endsEarlier(ctx, e.settings.Timeout))
+	if err != nil {
 		return weir.Results{}, err
 	}
+	if f != nil {
+		l.lead(f)
+	}
 	return c.wait(ctx)
+}
+
+// endsEarlier says whether ctx has a deadline that comes before timeout.
+func endsEarlier(ctx context.Context, timeout time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < timeout
 }
 
 // Script is a script's text with its SHA-1 sum.
@@ -182,7 +197,8 @@ func (e *Engine) Trips() uint64 { return e.trips.Load() }
 // Out says that a breaker is open.
 func (e *Engine) Out() bool { return e.out.Load() > 0 }
 
-// Close ends calls under way, and those to come, with [ErrClosed], and waits for what was sent. It says whether it is the first.
+// Close ends calls that wait, and those to come, with [ErrClosed]. It says whether it is the first. Then the runner can be
+// closed, which ends those that were sent, and [Engine.Wait].
 func (e *Engine) Close() bool {
 	e.mu.Lock()
 	first := !e.closed
@@ -195,9 +211,11 @@ func (e *Engine) Close() bool {
 		e.lanes[i].close()
 	}
 	e.end()
-	e.flights.Wait()
 	return true
 }
+
+// Wait waits, after Close, for what was sent.
+func (e *Engine) Wait() { e.flights.Wait() }
 
 // Waiting is how many calls wait in a lane.
 func (e *Engine) Waiting(lane int) int {

@@ -36,7 +36,7 @@ func someKeys(n int) (keys []string) {
 // TestGather: a call that finds Redis idle leaves at once and alone; those that come while two are on their way leave
 // together, and none is forgotten or sent twice.
 func TestGather(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(slow(time.Millisecond))
 		start := time.Now()
 		if errs := asks(t, e, someKeys(300)...); slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
@@ -67,7 +67,7 @@ func TestGather(t *testing.T) {
 
 // TestEqualKeysTravelTogether: the script reads a key once for all its neighbours.
 func TestEqualKeysTravelTogether(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(slow(time.Millisecond))
 		var keys []string
 		for range 30 {
@@ -87,7 +87,7 @@ func TestEqualKeysTravelTogether(t *testing.T) {
 func TestRunnerThatHangs(t *testing.T) {
 	for _, heeds := range []bool{true, false} {
 		t.Run(fmt.Sprint("heeds its context ", heeds), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+			inBubble(t, heeds, func(t *testing.T, e *Engine, redis *fakeRedis) {
 				hang := make(chan struct{})
 				redis.says(func(ctx context.Context, keys []string, into *script.Reply) error {
 					if heeds {
@@ -134,7 +134,7 @@ func TestRunnerThatHangs(t *testing.T) {
 
 // TestBreaker: three failures open it; then Redis is probed in time, and only while somebody asks.
 func TestBreaker(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(fails("LOADING Redis is loading the dataset in memory"))
 		for i := range maxFailures {
 			if e.Out() {
@@ -171,7 +171,7 @@ func TestBreaker(t *testing.T) {
 
 // TestMisconfigured: one such answer is enough, it is told as what it is, and asked again once a second.
 func TestMisconfigured(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(fails("NOAUTH Authentication required."))
 		for range 100 {
 			if err := asks(t, e, "key")[0]; !errors.Is(err, ErrMisconfigured) || errors.Is(err, ErrOutage) {
@@ -205,7 +205,7 @@ func TestAnswers(t *testing.T) {
 		{"NOPERM this user has no permissions to run the 'evalsha' command", ErrMisconfigured, 1},
 		{"WRONGPASS invalid username-password pair or user is disabled.", ErrMisconfigured, 1},
 	} {
-		inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 			redis.says(fails(c.text))
 			if err := asks(t, e, "key")[0]; !errors.Is(err, c.want) || redis.count() != c.trips {
 				t.Errorf("%s: got error %v after %d trips, want %v after %d", c.text, err, redis.count(), c.want, c.trips)
@@ -219,7 +219,7 @@ func TestAnswers(t *testing.T) {
 
 // TestTryAgain: keys of a slot on its way are refused together, and served one by one.
 func TestTryAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(func(ctx context.Context, keys []string, into *script.Reply) error {
 			time.Sleep(time.Millisecond)
 			if len(slices.Compact(slices.Clone(keys))) > 1 {
@@ -235,7 +235,7 @@ func TestTryAgain(t *testing.T) {
 
 // TestProblemsOfOne: an error of one subject does not concern the others of the batch.
 func TestProblemsOfOne(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(func(ctx context.Context, keys []string, into *script.Reply) error {
 			time.Sleep(time.Millisecond)
 			into.Clear()
@@ -262,7 +262,7 @@ func TestProblemsOfOne(t *testing.T) {
 
 // TestFullLane: more calls than may wait are told so at once.
 func TestFullLane(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(slow(10 * time.Millisecond))
 		full := 0
 		for _, err := range asks(t, e, someKeys(1000)...) {
@@ -280,7 +280,7 @@ func TestFullLane(t *testing.T) {
 
 // TestLeaving: who leaves is gone at once, and the call is not sent if it has not been.
 func TestLeaving(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(slow(20 * time.Millisecond))
 		for range maxFlights {
 			go e.Ask(t.Context(), 0, take("first"))
@@ -308,7 +308,7 @@ func TestLeaving(t *testing.T) {
 
 // TestCloseEndsAll: whoever waits hears that it is over.
 func TestCloseEndsAll(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		redis.says(slow(time.Hour))
 		errs := make(chan error, 100)
 		for _, key := range someKeys(cap(errs)) {
@@ -334,7 +334,7 @@ func TestCloseEndsAll(t *testing.T) {
 
 // TestSingle: the way for single scripts keeps the same promises.
 func TestSingle(t *testing.T) {
-	inBubble(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		single := e.Single(Script{Source: "return 1", SHA: "sha"})
 		if reply, err := single.Run(t.Context(), []string{"key"}, nil); err != nil || len(reply.Ints) != 3 {
 			t.Errorf("got %v, %v", reply, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -30,6 +31,16 @@ type flight struct {
 	lost     bool // guarded by the lane
 }
 
+// hangar keeps flights that are not under way, for their memory.
+type hangar struct{ sync.Pool }
+
+func (h *hangar) take() *flight {
+	if f, ok := h.Get().(*flight); ok {
+		return f
+	}
+	return &flight{}
+}
+
 // verdict is what became of a call.
 type verdict struct {
 	results weir.Results
@@ -41,7 +52,7 @@ type verdict struct {
 func (f *flight) run() {
 	f.order = append(f.order[:0], f.calls...)
 	slices.SortFunc(f.order, inBatchOrder)
-	f.verdicts = append(f.verdicts[:0], make([]verdict, len(f.calls))...)
+	f.verdicts = slices.Grow(f.verdicts[:0], len(f.calls))[:len(f.calls)]
 	deadline := f.calls[0].deadline
 	for _, c := range f.calls {
 		deadline = max(deadline, c.deadline)

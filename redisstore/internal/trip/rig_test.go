@@ -2,6 +2,7 @@ package trip
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 // fakeRedis answers what a test says, in a bubble's time. Without words of its own it admits everything.
 type fakeRedis struct {
+	prompt      bool
 	mu          sync.Mutex
 	say         func(ctx context.Context, keys []string, into *script.Reply) error // nil: admit
 	trips       [][]string                                                         // the keys of each call
@@ -39,6 +41,8 @@ func (f *fakeRedis) Eval(ctx context.Context, _ string, keys, _ []string, into *
 	f.mu.Unlock()
 	return admit(ctx, keys, into)
 }
+
+func (f *fakeRedis) Prompt() bool { return f.prompt }
 
 func (f *fakeRedis) Rediscover() {
 	f.mu.Lock()
@@ -79,16 +83,22 @@ func fails(text string) func(context.Context, []string, *script.Reply) error {
 
 const timeout = 50 * time.Millisecond
 
-// inBubble runs body with an engine of one lane.
-func inBubble(t *testing.T, body func(t *testing.T, e *Engine, redis *fakeRedis)) {
+// inBubbles runs body with an engine of one lane, whose runner is prompt and then not.
+func inBubbles(t *testing.T, body func(t *testing.T, e *Engine, redis *fakeRedis)) {
+	for _, prompt := range []bool{true, false} {
+		t.Run(fmt.Sprint("prompt ", prompt), func(t *testing.T) { inBubble(t, prompt, body) })
+	}
+}
+
+func inBubble(t *testing.T, prompt bool, body func(t *testing.T, e *Engine, redis *fakeRedis)) {
 	synctest.Test(t, func(t *testing.T) {
-		redis := &fakeRedis{}
+		redis := &fakeRedis{prompt: prompt}
 		e := New(Settings{
 			Runner: redis, Timeout: timeout, MaxWaiting: 500, Lanes: 1, Log: slog.New(slog.DiscardHandler),
 			ProbeKey: func(int) string { return "probe" },
 			Clock:    func() (string, int64) { return "", 0 },
 		})
-		defer e.Close()
+		defer func() { e.Close(); e.Wait() }()
 		body(t, e, redis)
 	})
 }
