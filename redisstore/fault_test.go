@@ -305,6 +305,32 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
+// TestLineIsCut: connections are cut, and closed so that the client learns of it late, in mid-load. No more is admitted
+// than there is, and the store finds its way back.
+func TestLineIsCut(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	link := redistest.Proxy(t, server.Addr)
+	store := open(t, "redis://"+link.Addr+"/0", func(o *Options) { o.Timeout = 50 * time.Millisecond })
+	x := newLoad(t, limiterOf(store, "5000/1000h sliding-log"), 16, hot)
+	for range 3 {
+		x.awaitDecisions(200)
+		link.Cut()
+		await(t, "an outage", func() bool { return store.Stats().Out })
+		link.Heal()
+		x.awaitDecisions(200)
+		link.SlowClose(20 * time.Millisecond)
+		do(t, server, "CLIENT", "KILL", "TYPE", "normal")
+		x.awaitDecisions(200)
+		link.Heal()
+	}
+	await(t, "the quota's end", func() bool { return x.refused.Load() > 0 })
+	x.awaitDecisions(200)
+	x.stop()
+	if got := x.admitted.Load(); got > quota || got < quota*9/10 {
+		t.Errorf("got %v, want %d admitted, but for replies that were lost", x, quota)
+	}
+}
+
 // TestGivingUp: a caller whose context ends goes at once, and those whose calls travel with its are not disturbed.
 func TestGivingUp(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})

@@ -12,7 +12,7 @@ import (
 
 // raceCmd is weir race.
 type raceCmd struct {
-	Store    string `default:"redis://localhost:6379/0" placeholder:"URL" help:"The Redis to race on (${default}). Keys weir:race:* are written, and deleted at the end."`
+	Store    string `default:"${store}" placeholder:"URL" help:"The Redis to race on (${default}). Keys weir:race:* are written, and deleted at the end."`
 	Limit    int    `default:"50" placeholder:"N" help:"How many requests may be admitted in all (${default})."`
 	Workers  int    `default:"64" placeholder:"N" help:"How many ask at once, each with its own connection (${default})."`
 	Requests int    `default:"5000" placeholder:"N" help:"How many requests they make together, in each way (${default})."`
