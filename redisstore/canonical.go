@@ -13,15 +13,25 @@ import (
 	"github.com/weirhq/weir/redisstore/internal/trip"
 )
 
-// CanonicalLimit has the numbers of a bucket that is shared with the documented script. Its interval steps; capacity
-// and refill may have fractions.
-type CanonicalLimit = canonical.Limit
+// CanonicalLimit has the numbers of a bucket that is shared with the documented script. Every service that shares it must
+// be given the same ones: each side applies its own to what it finds.
+type CanonicalLimit struct {
+	// Capacity is the most that can be taken at once, 1 to [weir.MaxQuota]. It may have a fraction. Required.
+	Capacity float64
+	// Refill is how many tokens come back at the end of each Interval, the refill_rate of the documentation. From
+	// 0.000001 and a 10^12th of Capacity to [weir.MaxQuota]; it may have a fraction. Required.
+	Refill float64
+	// Interval is the time between two steps, the refill_interval of the documentation: whole microseconds from
+	// [weir.MinPeriod] to [weir.MaxPeriod], within which the bucket must also be full again. Required.
+	Interval time.Duration
+}
 
 // Canonical decides on buckets that services in other languages share, which run the token-bucket script of the Redis
 // documentation: the key as it is, a hash with the fields tokens and last_refill. It is safe for concurrent use.
 //
 // Its keys know neither [Options.Prefix] nor namespaces nor hashing, and are not sent in batches. Otherwise it is like a
-// [weir.Limiter] with one limit on the store: the same timeout, the same outage policy, the same errors.
+// [weir.Limiter] with one limit on the store: the same timeout, the same outage policy, the same errors. But it is none, so
+// middleware cannot take it.
 type Canonical struct {
 	store  *Store
 	bucket *canonical.Bucket
@@ -31,7 +41,7 @@ type Canonical struct {
 
 // Canonical returns a limiter over buckets of the documented script. An error is a [weir.LimitError].
 func (s *Store) Canonical(limit CanonicalLimit) (*Canonical, error) {
-	bucket, err := canonical.New(limit)
+	bucket, err := canonical.New(canonical.Limit(limit))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +110,7 @@ var outageOps = map[canonical.Op]script.Op{
 
 func (c *Canonical) do(ctx context.Context, op canonical.Op, name, key string, n int64) (weir.Decision, error) {
 	d, err := c.decide(ctx, op, key, n)
-	if errors.Is(err, ErrOutage) {
+	if errors.Is(err, ErrOutage) || errors.Is(err, ErrMisconfigured) {
 		_, err = c.store.decideWithout(ctx, outageOps[op], &c.scope, key, n, err)
 	}
 	if out, ok := errors.AsType[*weir.Outage](err); ok {

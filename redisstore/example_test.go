@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -28,7 +29,9 @@ func Example() {
 
 // Without Redis each process limits by itself, with its share of the limit.
 func ExampleOptions_outage() {
-	store, err := redisstore.Open("redis://localhost:1", redisstore.Options{Outage: redisstore.OutageLocal, Processes: 2})
+	store, err := redisstore.Open("redis://localhost:1", redisstore.Options{
+		Outage: redisstore.OutageLocal, Processes: 2, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

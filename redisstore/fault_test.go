@@ -1,9 +1,11 @@
 package redisstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"runtime"
 	"strings"
@@ -174,6 +176,9 @@ func TestWrongPassword(t *testing.T) {
 			})
 		}
 		done.Wait()
+		if got := store.Stats(); got.Misconfigured != 3200 || got.Outages != 0 {
+			t.Errorf("user %q: got stats %+v, want 3200 misconfigured", user, got)
+		}
 		if n := connections(t, server) - before; n > 60 {
 			t.Errorf("user %q: got %d connections for 3200 calls, want a few", user, n)
 		}
@@ -197,6 +202,55 @@ func TestNoPermission(t *testing.T) {
 				t.Errorf("rules %q: got %+v, %v, want %v", rules, d, err, ErrMisconfigured)
 			}
 		}
+	}
+}
+
+// TestWrongTLS: mistakes with certificates are no outage, and the error says what to do.
+func TestWrongTLS(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{TLS: true, ClientCerts: true})
+	files := "&tls_cert=" + server.CertFile + "&tls_key=" + server.KeyFile
+	for parameters, remedy := range map[string]string{
+		"?tls=true" + files: "tls_ca",
+		"?tls_ca=" + server.CAFile + "&tls_server_name=other.example" + files: "tls_server_name",
+	} {
+		_, err := limiterOf(open(t, server.URL()+parameters, nil), "5/s").Allow(t.Context(), "key")
+		if !errors.Is(err, ErrMisconfigured) || !strings.Contains(err.Error(), remedy) {
+			t.Errorf("%s: got error %v, want %v that names %s", parameters, err, ErrMisconfigured, remedy)
+		}
+	}
+}
+
+// TestLog: the log hears of each change once, without the password.
+func TestLog(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{Password: "secret"})
+	var text bytes.Buffer
+	store := open(t, server.URL(), func(o *Options) {
+		o.Timeout, o.Outage, o.Log = 30*time.Millisecond, OutageAllow, slog.New(slog.NewTextHandler(&text, nil))
+	})
+	limiter := limiterOf(store, "1000/s")
+	await(t, "Redis", func() bool { d, err := limiter.Allow(t.Context(), "key"); return err == nil && !d.Outage })
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "an outage", func() bool { limiter.Allow(t.Context(), "key"); return store.Stats().Out })
+	for range 100 {
+		limiter.Allow(t.Context(), "key")
+	}
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "Redis", func() bool { d, err := limiter.Allow(t.Context(), "key"); return err == nil && !d.Outage })
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	got := text.String()
+	for _, want := range []string{"given up for now", "policy=allow", server.Addr, "is back", "after="} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the log lacks %q:\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "\n"); n > 4 || strings.Contains(got, "secret") {
+		t.Errorf("the log has %d lines, want one for each change, and no password:\n%s", n, got)
 	}
 }
 

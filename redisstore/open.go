@@ -26,9 +26,17 @@ func Open(url string, opts Options) (*Store, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	return New(redisconn.Open(target, redisconn.Settings{Timeout: opts.Timeout}), opts)
+	opts.Log = opts.Log.With("server", target.String())
+	settings := redisconn.Settings{Timeout: opts.Timeout, ConnectTimeout: max(redisconn.DefaultConnectTimeout, opts.Timeout)}
+	return New(redisconn.Open(target, settings), opts)
 }
 
 // Rueidis returns a runner over a client that stays the caller's. On a single server it is fastest with
 // DisableAutoPipelining: calls already travel together.
-func Rueidis(client rueidis.Client) Runner { return redisconn.Wrap(client) }
+// It panics if client is nil.
+func Rueidis(client rueidis.Client) Runner {
+	if client == nil {
+		panic("redisstore: client is nil")
+	}
+	return redisconn.Wrap(client)
+}

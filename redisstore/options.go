@@ -93,7 +93,8 @@ type Options struct {
 	// PerSlot keeps keys of different hash tags out of one script call, as on a cluster. For proxies that look like a
 	// single server and have a cluster behind them; clusters themselves are known.
 	PerSlot bool
-	// Log hears when Redis is given up, when it is back, and what is misconfigured, each change once. Nil: nobody.
+	// Log hears when Redis is given up, when it is back, and what is misconfigured, each change once. Nil is
+	// slog.Default().
 	Log *slog.Logger
 }
 
@@ -111,7 +112,7 @@ func (o *Options) setDefaults() {
 		o.Processes = 1
 	}
 	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+		o.Log = slog.Default()
 	}
 }
 
@@ -139,7 +140,11 @@ func (o *Options) validate() error {
 	return fmt.Errorf("%w: %s", ErrInvalidOptions, problem)
 }
 
-// Reply is what a script returned: integers, then texts.
+// Reply is what a script returned: an array of integers, then texts. A runner clears the one it is given, by its method
+// Clear, and appends to its fields
+//
+//	Ints  []int64  // the integers in their order
+//	Texts []string // the strings and errors among the elements, in their order
 type Reply = script.Reply
 
 // Runner runs scripts on a Redis client. [Open] and [Rueidis] make one; package goredis has one for go-redis. It must

@@ -15,6 +15,9 @@ const askAgain = time.Second
 
 // decideWithout answers a take or look by the outage policy, if err is an outage, as a [weir.Outage]; otherwise err.
 func (s *Store) decideWithout(ctx context.Context, op script.Op, scope *weir.Scope, key string, cost int64, err error) (weir.Results, error) {
+	if errors.Is(err, ErrMisconfigured) {
+		s.misconfigured.Add(1)
+	}
 	if !errors.Is(err, ErrOutage) {
 		return weir.Results{}, err
 	}

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -40,7 +41,7 @@ var prefixes atomic.Int64
 // cannot.
 func open(t testing.TB, url string, change func(*Options)) *Store {
 	t.Helper()
-	opts := Options{Prefix: fmt.Sprintf("test%d:", prefixes.Add(1)), Timeout: 10 * time.Second, Outage: OutageError}
+	opts := Options{Prefix: fmt.Sprintf("test%d:", prefixes.Add(1)), Timeout: 10 * time.Second, Outage: OutageError, Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&opts)
 	}

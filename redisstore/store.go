@@ -30,7 +30,7 @@ type Store struct {
 	scopes   sync.Map // *weir.Scope -> *prepared
 	prepared atomic.Int32
 
-	decisions, outages atomic.Uint64
+	decisions, outages, misconfigured atomic.Uint64
 }
 
 var (
@@ -69,7 +69,8 @@ func New(runner Runner, opts Options) (*Store, error) {
 		s.lanes = keyname.Tags
 	}
 	s.engine = trip.New(trip.Settings{
-		Runner: runner, Timeout: opts.Timeout, MaxWaiting: opts.MaxWaiting, Log: opts.Log,
+		Runner: runner, Timeout: opts.Timeout, MaxWaiting: opts.MaxWaiting,
+		Log:   opts.Log.With("policy", opts.Outage.String()),
 		Lanes: s.lanes, ProbeKey: s.names.Head,
 		Clock: func() (string, int64) { return s.clock() },
 	})
@@ -141,8 +142,8 @@ func (s *Store) prepare(scope *weir.Scope) *prepared {
 	return p
 }
 
-// Check asks Redis for a sign of life, on a cluster for each hash tag, until ctx ends. An error wraps [ErrOutage] or
-// [ErrMisconfigured]. Nothing needs it; it tells at the start what the first decision would.
+// Check asks Redis once for a sign of life, on a cluster for each hash tag, and waits for it no longer than ctx. An error
+// wraps [ErrOutage] or [ErrMisconfigured]. Nothing needs it; it tells at the start what the first decision would.
 func (s *Store) Check(ctx context.Context) error { return s.engine.Check(ctx) }
 
 // Stats count what a store has done since it was made.
@@ -153,6 +154,8 @@ type Stats struct {
 	Trips uint64
 	// Outages are operations that Redis could not answer, whatever the policy then did.
 	Outages uint64
+	// Misconfigured are operations that ended with [ErrMisconfigured].
+	Misconfigured uint64
 	// Out says that Redis, or a part of a cluster, is given up for now.
 	Out bool
 }
@@ -164,6 +167,8 @@ func (s *Store) Stats() Stats {
 		Trips:     s.engine.Trips(),
 		Outages:   s.outages.Load(),
 		Out:       s.engine.Out(),
+
+		Misconfigured: s.misconfigured.Load(),
 	}
 }
 

@@ -18,8 +18,11 @@ type Runner struct {
 var _ redisstore.Runner = (*Runner)(nil)
 
 // New returns a runner on client, which may be of any kind: of one server, of a master that sentinels watch, of a
-// cluster, or a ring. The client stays the caller's, who closes it.
+// cluster, or a ring. The client stays the caller's, who closes it. New panics if it is nil.
 func New(client redis.UniversalClient) *Runner {
+	if client == nil {
+		panic("goredis: client is nil")
+	}
 	_, clustered := client.(interface {
 		ForEachShard(context.Context, func(context.Context, *redis.Client) error) error
 	})

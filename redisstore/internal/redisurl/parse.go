@@ -30,7 +30,7 @@ var schemes = map[string]scheme{
 
 const knownSchemes = "use redis, rediss, redis-sentinel, rediss-sentinel, redis-cluster, rediss-cluster or unix, as in redis://host:6379"
 
-// Parse reads a URL and the files that it names. Its errors are of type *[Error].
+// Parse reads a URL and the files that it names. In schemes valkey means redis. Its errors are of type *[Error].
 //
 // It does not use [url.Parse], which refuses several hosts, and whose errors show the whole URL.
 func Parse(text string) (Target, error) {
@@ -38,7 +38,7 @@ func Parse(text string) (Target, error) {
 	if !found {
 		return Target{}, &Error{Part: "scheme", Problem: "is missing", Remedy: knownSchemes}
 	}
-	s, known := schemes[strings.ToLower(name)]
+	s, known := schemes[strings.Replace(strings.ToLower(name), "valkey", "redis", 1)]
 	if !known {
 		return Target{}, &Error{Part: "scheme", Problem: describe(name), Remedy: knownSchemes}
 	}

@@ -26,6 +26,8 @@ func TestParse(t *testing.T) {
 		text string // what String returns, if it is not url
 	}{
 		{url: "redis://localhost", want: Target{Addrs: []string{"localhost:6379"}}, text: "redis://localhost:6379"},
+		{url: "valkey://localhost", want: Target{Addrs: []string{"localhost:6379"}}, text: "redis://localhost:6379"},
+		{url: "valkey-cluster://a", want: Target{Kind: Cluster, Addrs: []string{"a:6379"}}, text: "redis-cluster://a:6379"},
 		{url: "REDIS://localhost/", want: Target{Addrs: []string{"localhost:6379"}}, text: "redis://localhost:6379"},
 		{url: "redis://10.0.0.1:6380/3", want: Target{Addrs: []string{"10.0.0.1:6380"}, Database: 3}},
 		{url: "redis://my_host.example:1?db=2", want: Target{Addrs: []string{"my_host.example:1"}, Database: 2}, text: "redis://my_host.example:1/2"},

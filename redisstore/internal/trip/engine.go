@@ -50,6 +50,7 @@ type Engine struct {
 	idle  hangar
 	trips atomic.Uint64
 	out   atomic.Int32 // breakers that are open
+	since atomic.Int64 // when the first of them opened, in nanoseconds since the engine was made
 }
 
 // New returns an engine. It does not ask Redis anything yet.
@@ -169,25 +170,28 @@ func (e *Engine) explain(err error) error {
 	case e.life.Err() != nil:
 		return ErrClosed
 	case errors.Is(err, context.DeadlineExceeded):
-		return e.overdue
+		return fmt.Errorf("%w (%w)", e.overdue, err)
 	}
 	kind := faultOfError(err)
 	if kind == faultMoved && len(e.lanes) == 1 {
 		kind = faultConfig
 	}
-	return errorOf(kind, err.Error())
+	return errorOf(kind, err.Error(), "")
 }
 
 // tell counts the breakers that open and close, and logs when the first opens and the last closes.
 func (e *Engine) tell(change int32, err error) {
 	n := e.out.Add(change)
+	log := e.settings.Log
 	switch {
 	case change > 0 && errors.Is(err, ErrMisconfigured):
-		e.settings.Log.Error("redisstore: Redis is misconfigured", "error", err)
+		e.since.Store(e.now())
+		log.Error("redisstore: Redis is misconfigured", "error", err)
 	case change > 0 && n == 1:
-		e.settings.Log.Warn("redisstore: Redis is given up for now", "error", err)
+		e.since.Store(e.now())
+		log.Warn("redisstore: Redis is given up for now", "error", err)
 	case change < 0 && n == 0:
-		e.settings.Log.Info("redisstore: Redis is back")
+		log.Info("redisstore: Redis is back", "after", time.Duration(e.now()-e.since.Load()).Round(time.Millisecond))
 	}
 }
 

@@ -40,20 +40,30 @@ var faults = map[string]fault{
 	"WRONGTYPE":  faultWrongType,
 }
 
-// remedies are what helps against some of them.
-var remedies = map[string]string{
-	"NOAUTH":    "give a user and a password",
-	"WRONGPASS": "check the user and the password",
-	"NOPERM":    "allow the user eval, evalsha, the commands of the script and the keys of the prefix; see docs/redis.md",
-	"MOVED":     "this is a node of a cluster: use redis-cluster://, or a cluster client",
-	"CROSSSLOT": "this is a cluster: use redis-cluster://, a cluster client, or Options.PerSlot behind a proxy",
+// remedies are what helps against what waiting does not, by what its text contains. The first that fits is meant.
+var remedies = []struct{ text, remedy string }{
+	{"NOAUTH", "give a user and a password"},
+	{"WRONGPASS", "check the user and the password"},
+	{"NOPERM", permission},
+	{"can't run this command", permission},
+	{"MOVED", "this is a node of a cluster: use redis-cluster://, or a cluster client"},
+	{"CROSSSLOT", "this is a cluster: use redis-cluster://, a cluster client, or Options.PerSlot behind a proxy"},
+	{"unknown command 'SENTINEL'", "this is no sentinel: use redis:// for a server"},
+	{"DB index is out of range", "name a database that the server has, such as 0"},
+	{"unknown authority", "name the authority's certificate with tls_ca"},
+	{"certificate is valid for", "name one of these with tls_server_name, if it is the right server"},
+	{"certificate required", "give the client's certificate with tls_cert and tls_key"},
+	{"first record does not look like a TLS handshake", "the server speaks no TLS: use redis://"},
 }
+
+const permission = "allow the user the commands and keys that docs/redis.md lists"
 
 // faultOfError classifies an error of a runner.
 func faultOfError(err error) fault {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, plain := errors.AsType[tls.RecordHeaderError](err)
-	if untrusted || plain {
+	_, alert := errors.AsType[tls.AlertError](err)
+	if untrusted || plain || alert {
 		return faultConfig
 	}
 	return faultOf(err.Error())
@@ -77,17 +87,18 @@ func isPassing(text string) bool {
 	return strings.Contains(text, "max number of clients") || strings.Contains(text, "Error compiling script") && strings.Contains(text, "memory")
 }
 
-// errorOf makes what callers get of the text of an error.
-func errorOf(f fault, text string) error {
-	code, _, _ := strings.Cut(text, " ")
+// errorOf makes what callers get of the text of an error about key, which is empty if it is about all.
+func errorOf(f fault, text, key string) error {
 	switch f {
 	case faultConfig:
-		if remedy, ok := remedies[code]; ok {
-			return fmt.Errorf("%w: %s; %s", ErrMisconfigured, text, remedy)
+		for _, r := range remedies {
+			if strings.Contains(text, r.text) {
+				return fmt.Errorf("%w: %s; %s", ErrMisconfigured, strings.TrimRight(text, ". "), r.remedy)
+			}
 		}
 		return fmt.Errorf("%w: %s", ErrMisconfigured, text)
 	case faultWrongType:
-		return fmt.Errorf("%w: %s; delete the key, or give the store a Prefix of its own", ErrForeignValue, text)
+		return errForeign(key)
 	}
 	return fmt.Errorf("%w: %s", ErrOutage, text)
 }

@@ -122,7 +122,7 @@ func (f *flight) read(calls []*call, verdicts []verdict) {
 			v.err = errForeign(c.Key)
 		default:
 			kind := faultOf(problem.Text)
-			v.err = errorOf(kind, problem.Text)
+			v.err = errorOf(kind, problem.Text, c.Key)
 			if kind == faultReadOnly {
 				rediscover = true
 				f.retry(v, c, v.err)
@@ -149,7 +149,7 @@ func (f *flight) failAll(err error) {
 	if kind := faultOfError(err); kind == faultReadOnly {
 		f.lane.engine.rediscover()
 		for i, c := range f.order {
-			f.retry(&f.verdicts[i], c, errorOf(kind, err.Error()))
+			f.retry(&f.verdicts[i], c, errorOf(kind, err.Error(), c.Key))
 		}
 		return
 	}
