@@ -168,12 +168,12 @@ func (m *middleware) report(r *http.Request, o *Outcome) {
 
 // giveBack refunds what outcomes took, shadow policies included: they count what would have been served. The decisions
 // become those after the refund, so that headers tell the truth. A refund that fails is left at that: the units come
-// back with time, and the client is refused either way.
+// back with time, and the client is refused either way. What a store has decided without its state it has not charged there.
 func giveBack(ctx context.Context, outcomes []Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	for i := range outcomes {
 		o := &outcomes[i]
-		if o.Err != nil || !o.Decision.Allowed || o.Cost == 0 {
+		if o.Err != nil || !o.Decision.Allowed || o.Decision.Outage || o.Cost == 0 {
 			continue
 		}
 		if d, err := o.rule.Limiter.Refund(ctx, o.Key, o.Cost); err == nil {

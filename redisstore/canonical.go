@@ -10,7 +10,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/redisstore/internal/canonical"
 	"github.com/weirhq/weir/redisstore/internal/script"
-	"github.com/weirhq/weir/redisstore/internal/trip"
 )
 
 // CanonicalLimit has the numbers of a bucket that is shared with the documented script. Every service that shares it must
@@ -36,7 +35,6 @@ type Canonical struct {
 	store  *Store
 	bucket *canonical.Bucket
 	scope  weir.Scope // what stands in for the bucket during an outage
-	trips  *trip.Single
 }
 
 // Canonical returns a limiter over buckets of the documented script. An error is a [weir.LimitError].
@@ -49,7 +47,7 @@ func (s *Store) Canonical(limit CanonicalLimit) (*Canonical, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Canonical{store: s, bucket: bucket, trips: s.engine.Single(trip.Script{Source: canonical.Source, SHA: canonical.SHA})}
+	c := &Canonical{store: s, bucket: bucket}
 	c.scope = weir.Scope{Name: "canonical", Specs: []weir.Spec{spec}}
 	return c, nil
 }
@@ -131,7 +129,7 @@ func (c *Canonical) decide(ctx context.Context, op canonical.Op, key string, n i
 	case n < 0 || n > weir.MaxQuota:
 		return weir.Decision{}, fmt.Errorf("%w: %d; use 0 to %d", weir.ErrInvalidCost, n, int64(weir.MaxQuota))
 	}
-	reply, err := c.trips.Run(ctx, []string{key}, c.bucket.Encode(op, n, canonical.ServerClock))
+	reply, err := c.store.canonical.Run(ctx, key, c.bucket.Encode(op, n, canonical.ServerClock))
 	if err != nil {
 		return weir.Decision{}, err
 	}

@@ -112,12 +112,13 @@ func shareOf(spec weir.Spec, n int64) weir.Spec {
 	spec.Quota = max(1, spec.Quota/n)
 	switch spec.Algorithm {
 	case weir.SmoothBucket, weir.StepwiseBucket:
-		if spec.Refill%n == 0 {
+		switch {
+		case spec.Refill%n == 0:
 			spec.Refill /= n
-		} else if spec.Period <= int64(weir.MaxPeriod/time.Microsecond)/n {
+		case spec.Period <= int64(weir.MaxPeriod/time.Microsecond)/n:
 			spec.Period *= n
-		} else {
-			return whole
+		default:
+			spec.Refill = max(1, spec.Refill/n)
 		}
 	}
 	limit := spec.Limit()

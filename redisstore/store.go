@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/memstore"
+	"github.com/weirhq/weir/redisstore/internal/canonical"
 	"github.com/weirhq/weir/redisstore/internal/keyname"
 	"github.com/weirhq/weir/redisstore/internal/script"
 	"github.com/weirhq/weir/redisstore/internal/trip"
@@ -23,9 +24,11 @@ type Store struct {
 	runner  Runner
 	names   keyname.Namer
 	engine  *trip.Engine
-	lanes   int // 1, or one for each hash tag
-	local   *memstore.Store
-	clock   func() (now string, guess int64) // see trip.Settings
+	// canonical is the way of [Canonical]'s script.
+	canonical *trip.Single
+	lanes     int // 1, or one for each hash tag
+	local     *memstore.Store
+	clock     func() (now string, guess int64) // see trip.Settings
 
 	scopes   sync.Map // *weir.Scope -> *prepared
 	prepared atomic.Int32
@@ -74,6 +77,7 @@ func New(runner Runner, opts Options) (*Store, error) {
 		Lanes: s.lanes, ProbeKey: s.names.Head,
 		Clock: func() (string, int64) { return s.clock() },
 	})
+	s.canonical = s.engine.Single(trip.Script{Source: canonical.Source, SHA: canonical.SHA})
 	return s, nil
 }
 

@@ -18,6 +18,17 @@ func TestTagsAreSpread(t *testing.T) {
 	}
 }
 
+func TestSlot(t *testing.T) {
+	for _, key := range []string{"", "123456789", "a", "user:{42}:x", "{}x", "{a", "a}b{c}", "{{a}}", "}{", "\xff\x00{\x00}"} {
+		if got, want := Slot(key), redistest.KeySlot(key); got != want {
+			t.Errorf("Slot(%q) = %d, want %d", key, got, want)
+		}
+	}
+	if got := Slot("123456789"); got != 0x31c3 {
+		t.Errorf("Slot of the check value of CRC16 = %#x, want 0x31c3", got)
+	}
+}
+
 // TestTagsAreUsed: keys as people make them spread over all tags, evenly enough.
 func TestTagsAreUsed(t *testing.T) {
 	const keys, most = 128_000, 1200

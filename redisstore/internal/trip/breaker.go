@@ -24,15 +24,19 @@ const (
 // by the next call that comes when it is due, finds out when Redis is back. Without calls there are no probes.
 type breaker struct {
 	engine *Engine
-	probe  func(context.Context) error
+	// probe asks Redis, on a goroutine of its own. Nil lets a call through instead, whose trip is the probe.
+	probe func(context.Context) error
 
 	open     atomic.Bool
 	failures atomic.Int32
 
 	mu      sync.Mutex
 	cause   error
-	due     int64 // when to probe next, nanoseconds since the engine was made
-	probing bool
+	wait    time.Duration // from a failure to the next probe
+	due     int64         // when to probe next; all times are nanoseconds since the engine was made
+	counted int64         // when the latest failure was counted
+	probes  int           // under way
+	started int64         // when the latest of them began
 }
 
 // admit returns nil, or the error that callers get instead of a trip.
@@ -42,30 +46,53 @@ func (b *breaker) admit() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.open.Load() {
+	now := b.engine.now()
+	switch {
+	case !b.open.Load():
 		return nil
-	}
-	if !b.probing && b.engine.now() >= b.due && b.engine.hold() {
-		b.probing = true
+	case b.engine.life.Err() != nil:
+		return ErrClosed
+	case now < b.due:
+	case b.probe == nil:
+		b.due = now + int64(b.wait)
+		return nil
+	case b.probes > 0 && now-b.started < int64(2*b.timeout()), b.probes == maxLost:
+		// One is under way, and not overdue yet; or too many are.
+	case b.engine.hold():
+		b.probes++
+		b.started = now
 		go b.ask()
 	}
 	return b.cause
 }
 
-// ask probes once.
+// timeout is how long a probe may take.
+func (b *breaker) timeout() time.Duration { return max(probeTimeout, b.engine.settings.Timeout) }
+
+// ask probes: Redis is back when it answers within the time that calls have. An answer that came later may have had to
+// connect first; then it is asked once more.
 func (b *breaker) ask() {
 	defer b.engine.flights.Done()
-	ctx, cancel := context.WithTimeout(b.engine.life, max(probeTimeout, b.engine.settings.Timeout))
+	ctx, cancel := context.WithTimeout(b.engine.life, b.timeout())
 	defer cancel()
-	err := b.probe(ctx)
-	b.mu.Lock()
-	b.probing = false
-	b.mu.Unlock()
-	if err == nil {
-		b.succeeded()
-		return
+	var began int64
+	late, err := true, error(nil)
+	for i := 0; i < 2 && late && err == nil; i++ {
+		began = b.engine.now()
+		err = b.probe(ctx)
+		late = b.engine.now()-began > int64(b.engine.settings.Timeout)
 	}
-	b.failed(err)
+	b.mu.Lock()
+	b.probes--
+	b.mu.Unlock()
+	switch {
+	case err != nil:
+		b.failed(err, began)
+	case late:
+		b.failed(b.engine.overdue, began)
+	default:
+		b.succeeded()
+	}
 }
 
 // succeeded says that a trip brought an answer.
@@ -83,17 +110,23 @@ func (b *breaker) succeeded() {
 	}
 }
 
-// failed says that a trip failed with err, which wraps ErrOutage or ErrMisconfigured.
-func (b *breaker) failed(err error) {
-	wait := probeEvery
-	if misconfigured := errors.Is(err, ErrMisconfigured); misconfigured {
-		wait = probeMisconfigured
-	} else if b.failures.Add(1) < maxFailures && !b.open.Load() {
-		return
-	}
+// failed says that a trip that began at a time failed with err, which wraps ErrOutage or ErrMisconfigured. Trips that were
+// under way at the same time fail for the same reason: they count as one.
+func (b *breaker) failed(err error, began int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cause = err
+	wait := probeMisconfigured
+	if !errors.Is(err, ErrMisconfigured) {
+		if began < b.counted {
+			return
+		}
+		wait = probeEvery
+		b.counted = b.engine.now()
+		if b.failures.Add(1) < maxFailures && !b.open.Load() {
+			return
+		}
+	}
+	b.cause, b.wait = err, wait
 	b.due = b.engine.now() + int64(wait)
 	if b.open.CompareAndSwap(false, true) {
 		b.engine.tell(+1, err)

@@ -126,7 +126,10 @@ func (e *Engine) probe(ctx context.Context, lane int) error {
 		return e.explain(err)
 	}
 	f.read(f.order, f.verdicts)
-	return f.verdicts[0].err
+	if err := f.verdicts[0].err; !errors.Is(err, ErrForeignValue) {
+		return err
+	}
+	return nil // somebody has put a value there, and Redis tells
 }
 
 // Check asks Redis for a sign of life, for each lane, until ctx ends. An error wraps a sentinel.

@@ -200,7 +200,10 @@ func TestAnswers(t *testing.T) {
 		{"TRYAGAIN Multiple keys request during rehashing of slot", ErrOutage, 1},
 		{"ERR max number of clients reached", ErrOutage, 1},
 		{"something that a client says", ErrOutage, 1},
+		{"ERR upstream failure", ErrOutage, 1},
+		{"ERR Script killed by user with SCRIPT KILL.", ErrOutage, 1},
 		{"ERR unknown command 'EVALSHA'", ErrMisconfigured, 1},
+		{"ERR The user executing the script can't run this command or subcommand", ErrMisconfigured, 1},
 		{"CROSSSLOT Keys in request don't hash to the same slot", ErrMisconfigured, 1},
 		{"NOPERM this user has no permissions to run the 'evalsha' command", ErrMisconfigured, 1},
 		{"WRONGPASS invalid username-password pair or user is disabled.", ErrMisconfigured, 1},
@@ -336,7 +339,7 @@ func TestCloseEndsAll(t *testing.T) {
 func TestSingle(t *testing.T) {
 	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
 		single := e.Single(Script{Source: "return 1", SHA: "sha"})
-		if reply, err := single.Run(t.Context(), []string{"key"}, nil); err != nil || len(reply.Ints) != 3 {
+		if reply, err := single.Run(t.Context(), "key", nil); err != nil || len(reply.Ints) != 3 {
 			t.Errorf("got %v, %v", reply, err)
 		}
 		hang := make(chan struct{})
@@ -344,17 +347,132 @@ func TestSingle(t *testing.T) {
 			<-hang
 			return admit(ctx, keys, into)
 		})
-		for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := single.Run(ctx, "key", nil); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrOutage) {
+			t.Errorf("got error %v, want that of the context", err)
+		}
+		for range 20 {
 			start := time.Now()
-			if _, err := single.Run(t.Context(), []string{"key"}, nil); !errors.Is(err, ErrOutage) || time.Since(start) > timeout {
+			if _, err := single.Run(t.Context(), "key", nil); !errors.Is(err, ErrOutage) || time.Since(start) > timeout {
 				t.Errorf("got error %v after %v", err, time.Since(start))
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		if _, err := single.Run(ctx, []string{"key"}, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got error %v", err)
+		if n := redis.count(); n > 6 || !e.Out() {
+			t.Errorf("got %d trips, and out = %v, want a breaker that is open", n, e.Out())
 		}
 		close(hang)
+		redis.says(nil)
+		time.Sleep(probeEvery)
+		if _, err := single.Run(t.Context(), "key", nil); err != nil || e.Out() {
+			t.Errorf("Redis is back: got error %v, out = %v", err, e.Out())
+		}
+	})
+}
+
+// TestFullLaneLives: calls that were given up with a lost flight do not fill the lane for ever.
+func TestFullLaneLives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		redis := &fakeRedis{}
+		e := newEngine(redis, 1)
+		defer func() { e.Close(); e.Wait() }()
+		redis.says(func(context.Context, []string, *script.Reply) error {
+			time.Sleep(2 * timeout)
+			return textError("READONLY You can't write against a read only replica.")
+		})
+		asks(t, e, "key")
+		time.Sleep(2 * timeout)
+		redis.says(nil)
+		if err := asks(t, e, "key")[0]; err != nil {
+			t.Errorf("Redis is well: got error %v", err)
+		}
+	})
+}
+
+// TestOneFaultCountsOnce: trips that hang at the same time are one failure, not the end of patience.
+func TestOneFaultCountsOnce(t *testing.T) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		redis.says(slow(2 * timeout))
+		asks(t, e, someKeys(40)...)
+		if e.Out() {
+			t.Error("the breaker is open after one pause of Redis")
+		}
+		time.Sleep(timeout)
+		redis.says(nil)
+		if errs := asks(t, e, someKeys(40)...); slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+			t.Errorf("after the pause: got errors %v", errs)
+		}
+	})
+}
+
+// TestTooSlow: a Redis that answers, but never in time, stays given up.
+func TestTooSlow(t *testing.T) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		redis.says(slow(2 * timeout))
+		for !e.Out() {
+			asks(t, e, "key")
+		}
+		for range 100 {
+			time.Sleep(50 * time.Millisecond)
+			start := time.Now()
+			asks(t, e, "key")
+			if took := time.Since(start); took > 0 || !e.Out() {
+				t.Fatalf("a call took %v, and out = %v, want a breaker that stays open", took, e.Out())
+			}
+		}
+	})
+}
+
+// TestProbeHangs: a probe that never returns is followed by others, not many.
+func TestProbeHangs(t *testing.T) {
+	inBubble(t, false, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		hang := make(chan struct{})
+		redis.says(func(ctx context.Context, keys []string, into *script.Reply) error {
+			<-hang
+			return ctx.Err()
+		})
+		for range 1000 {
+			asks(t, e, "key")
+			time.Sleep(20 * time.Millisecond)
+		}
+		if n := redis.count(); n > 2*maxLost+maxFlights {
+			t.Errorf("got %d trips that hang, want at most %d flights and as many probes", n, maxLost)
+		}
+		close(hang)
+		redis.says(nil)
+		time.Sleep(time.Minute)
+		asks(t, e, "wakes the probe")
+		synctest.Wait()
+		if err := asks(t, e, "key")[0]; err != nil {
+			t.Errorf("Redis is back: got error %v", err)
+		}
+	})
+}
+
+// TestClosedWhileOut: a closed store says so, not what was wrong before.
+func TestClosedWhileOut(t *testing.T) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		redis.says(fails("LOADING Redis is loading the dataset in memory"))
+		for !e.Out() {
+			asks(t, e, "key")
+		}
+		e.Close()
+		if err := asks(t, e, "key")[0]; !errors.Is(err, ErrClosed) {
+			t.Errorf("got error %v, want %v", err, ErrClosed)
+		}
+	})
+}
+
+// TestForeignProbeKey: a value where the probe looks is no fault of Redis.
+func TestForeignProbeKey(t *testing.T) {
+	inBubbles(t, func(t *testing.T, e *Engine, redis *fakeRedis) {
+		redis.says(func(_ context.Context, _ []string, into *script.Reply) error {
+			into.Clear()
+			into.Ints = append(into.Ints, -3, 0, 0)
+			return nil
+		})
+		if err := e.Check(t.Context()); err != nil {
+			t.Errorf("got error %v", err)
+		}
 	})
 }

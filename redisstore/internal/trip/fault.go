@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -76,15 +77,23 @@ func faultOf(text string) fault {
 	switch {
 	case !known:
 		return faultOutage
-	case code == "ERR" && isPassing(rest):
+	case code == "ERR" && !isLasting(rest):
 		return faultOutage
 	}
 	return f
 }
 
-// isPassing picks out the conditions that pass by themselves of the errors without a code of their own.
-func isPassing(text string) bool {
-	return strings.Contains(text, "max number of clients") || strings.Contains(text, "Error compiling script") && strings.Contains(text, "memory")
+// lasting are what the errors without a code of their own contain that waiting does not help against. The others, which
+// proxies have many of, may pass.
+var lasting = []string{
+	"unknown command", "Unknown Redis command", "can't run this command", "wrong number of arguments", "syntax error",
+	"Error compiling script", "Error running script", "user_script", "non local key", "DB index is out of range",
+	"cluster support disabled", "not part of a cluster", "do not know a master", "No such master", "AUTH", "password",
+}
+
+func isLasting(text string) bool {
+	contains := func(part string) bool { return strings.Contains(text, part) }
+	return slices.ContainsFunc(lasting, contains) && !contains("not enough memory")
 }
 
 // errorOf makes what callers get of the text of an error about key, which is empty if it is about all.

@@ -3,7 +3,7 @@ package trip
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -28,7 +28,8 @@ type flight struct {
 	batch    script.Batch
 	indexes  []int // of the calls in the batch
 	reply    script.Reply
-	lost     bool // guarded by the lane
+	began    int64 // when the trip did; guarded by the lane
+	lost     bool  // likewise
 }
 
 // hangar keeps flights that are not under way, for their memory.
@@ -117,7 +118,7 @@ func (f *flight) read(calls []*call, verdicts []verdict) {
 			v.results = resultsOf(row)
 		case script.Window, script.Lists:
 			c.again = problem
-			f.retry(v, c, errors.New("the script asks again and again"))
+			f.retry(v, c, fmt.Errorf("%w: the script asks again and again", ErrOutage))
 		case script.Foreign:
 			v.err = errForeign(c.Key)
 		default:
@@ -156,7 +157,7 @@ func (f *flight) failAll(err error) {
 	tryAgain := faultOfError(err) == faultTryAgain
 	err = f.lane.engine.explain(err)
 	if !tryAgain { // which is about keys, not about Redis
-		f.lane.breaker.failed(err)
+		f.lane.breaker.failed(err, f.began)
 	}
 	for i := range f.verdicts {
 		f.verdicts[i].err = err
@@ -165,7 +166,17 @@ func (f *flight) failAll(err error) {
 
 // fail is for an error of a call that was sent by itself.
 func (f *flight) fail(i int, err error) {
-	f.verdicts[i].err = f.lane.engine.explain(err)
+	kind := faultOfError(err)
+	err = f.lane.engine.explain(err)
+	switch kind {
+	case faultReadOnly:
+		f.lane.engine.rediscover()
+		f.retry(&f.verdicts[i], f.order[i], err)
+		return
+	case faultOutage:
+		f.lane.breaker.failed(err, f.began)
+	}
+	f.verdicts[i].err = err
 }
 
 // clear makes f ready for the next calls.

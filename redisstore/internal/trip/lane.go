@@ -52,12 +52,12 @@ func (l *lane) add(c *call, mayLead bool) (*flight, error) {
 	switch {
 	case l.closed:
 		return nil, ErrClosed
-	case len(l.waiting) >= l.engine.settings.MaxWaiting:
+	case len(l.waiting) >= l.engine.settings.MaxWaiting && !l.purge():
 		return nil, fmt.Errorf("%w: %d operations wait already", ErrOutage, l.engine.settings.MaxWaiting)
 	case free && mayLead && len(l.waiting) == 0:
 		f := l.launch()
 		f.calls = append(f.calls, c)
-		l.air = append(l.air, f)
+		l.takeOff(f)
 		return f, nil
 	}
 	l.waiting = append(l.waiting, c)
@@ -135,8 +135,27 @@ func (l *lane) board(f *flight) bool {
 		l.flying--
 		return false
 	}
-	l.air = append(l.air, f)
+	l.takeOff(f)
 	return true
+}
+
+// takeOff puts f among the flights that have calls on board. l.mu must be held.
+func (l *lane) takeOff(f *flight) {
+	f.began = l.engine.now()
+	l.air = append(l.air, f)
+}
+
+// purge drops calls that nobody waits for any more, and says whether there were any. l.mu must be held.
+func (l *lane) purge() bool {
+	before := len(l.waiting)
+	l.waiting = slices.DeleteFunc(l.waiting, func(c *call) bool {
+		gone := !c.isPending()
+		if gone {
+			c.release()
+		}
+		return gone
+	})
+	return len(l.waiting) < before
 }
 
 // land takes f's calls off board, decides those that have a result and queues the others again, before all who wait.
@@ -145,14 +164,13 @@ func (l *lane) land(f *flight) {
 	if i := slices.Index(l.air, f); i >= 0 {
 		l.air = slices.Delete(l.air, i, i+1)
 	}
-	var again []*call
-	if !l.closed {
-		again = f.again
+	requeue := !l.closed && !f.lost // a lost flight's calls are decided, and it will not come for them
+	if requeue {
+		l.waiting = slices.Insert(l.waiting, 0, f.again...)
 	}
-	l.waiting = slices.Insert(l.waiting, 0, again...)
 	l.mu.Unlock()
 	for i, c := range f.order {
-		if v := &f.verdicts[i]; !v.again || len(again) == 0 {
+		if v := &f.verdicts[i]; !v.again || !requeue {
 			c.decide(v.results, v.err)
 			c.release()
 		}
@@ -222,12 +240,13 @@ func (l *lane) giveUp(late func(*call) bool) {
 			l.lost++
 			l.flying--
 			l.air = slices.Delete(l.air, i, i+1)
-			l.breaker.failed(l.engine.overdue)
+			l.breaker.failed(l.engine.overdue, f.began)
 		}
 	}
 }
 
-// close refuses calls from now on and ends those that wait.
+// close refuses calls from now on and ends those that wait, and those on their way: what Redis did with them nobody
+// will know.
 func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,4 +259,9 @@ func (l *lane) close() {
 		c.release()
 	}
 	l.waiting = nil
+	for _, f := range l.air {
+		for _, c := range f.calls {
+			c.decide(weir.Results{}, ErrClosed)
+		}
+	}
 }

@@ -93,13 +93,17 @@ func inBubbles(t *testing.T, body func(t *testing.T, e *Engine, redis *fakeRedis
 func inBubble(t *testing.T, prompt bool, body func(t *testing.T, e *Engine, redis *fakeRedis)) {
 	synctest.Test(t, func(t *testing.T) {
 		redis := &fakeRedis{prompt: prompt}
-		e := New(Settings{
-			Runner: redis, Timeout: timeout, MaxWaiting: 500, Lanes: 1, Log: slog.New(slog.DiscardHandler),
-			ProbeKey: func(int) string { return "probe" },
-			Clock:    func() (string, int64) { return "", 0 },
-		})
+		e := newEngine(redis, 500)
 		defer func() { e.Close(); e.Wait() }()
 		body(t, e, redis)
+	})
+}
+
+func newEngine(redis *fakeRedis, maxWaiting int) *Engine {
+	return New(Settings{
+		Runner: redis, Timeout: timeout, MaxWaiting: maxWaiting, Lanes: 1, Log: slog.New(slog.DiscardHandler),
+		ProbeKey: func(int) string { return "probe" },
+		Clock:    func() (string, int64) { return "", 0 },
 	})
 }
 
