@@ -7,15 +7,19 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/demo"
 	"github.com/weirhq/weir/memstore"
+	"github.com/weirhq/weir/redisstore"
 )
 
 // demoCmd is weir demo.
@@ -24,7 +28,7 @@ type demoCmd struct {
 	Port      int    `default:"8080" help:"Port to listen on; 0 picks a free one."`
 	Store     string `xor:"store,host" help:"Keep the bucket in the Redis at this URL, such as ${store}; without, in memory." placeholder:"URL"`
 	RedisHost string `xor:"host" help:"The same by host: --redis-host HOST is --store redis://HOST:6379/0." placeholder:"HOST"`
-	RedisPort int    `xor:"store" help:"The same by port, on localhost unless --redis-host is given." placeholder:"PORT"`
+	RedisPort *int   `xor:"store" help:"The same by port, on localhost unless --redis-host is given." placeholder:"PORT"`
 }
 
 // Run serves the demonstration until a.ctx ends.
@@ -32,7 +36,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err := c.validate(); err != nil {
 		return usageError{err}
 	}
-	store, where, err := c.open(a.ctx)
+	store, where, err := c.open(a)
 	if err != nil {
 		return err
 	}
@@ -53,9 +57,14 @@ func (c *demoCmd) Run(a *app) error {
 }
 
 func (c *demoCmd) validate() error {
+	_, ipErr := netip.ParseAddr(c.RedisHost)
 	switch {
-	case c.RedisPort < 0 || c.RedisPort > 65535:
-		return fmt.Errorf("demo: --redis-port %d is no port; use 1 to 65535", c.RedisPort)
+	case c.RedisPort != nil && (*c.RedisPort < 1 || *c.RedisPort > 65535):
+		return fmt.Errorf("demo: --redis-port %d is no port; use 1 to 65535", *c.RedisPort)
+	case strings.Contains(c.RedisHost, "://"): // not shown, since it may hold a password
+		return errors.New("demo: --redis-host is a URL; a URL goes into --store")
+	case ipErr != nil && strings.ContainsAny(c.RedisHost, ":/@?#[]"):
+		return fmt.Errorf("demo: --redis-host %q is no name or address alone; use --redis-port for the port, or --store for a URL", c.RedisHost)
 	case c.Host == "":
 		return errors.New("demo: --host is empty, which would be every address of this machine; give one, such as 127.0.0.1, or 0.0.0.0 for every one")
 	case c.Port < 0 || c.Port > 65535:
@@ -74,19 +83,21 @@ type demoStore interface {
 const demoTimeout = time.Second
 
 // open returns the store that the flags name, and what to call it.
-func (c *demoCmd) open(ctx context.Context) (store demoStore, where string, err error) {
-	url := c.Store
-	if c.RedisHost != "" || c.RedisPort != 0 {
-		url = "redis://" + net.JoinHostPort(cmp.Or(c.RedisHost, "localhost"), strconv.Itoa(cmp.Or(c.RedisPort, 6379))) + "/0"
+func (c *demoCmd) open(a *app) (store demoStore, where string, err error) {
+	url, from := c.Store, "--store"
+	if c.RedisHost != "" || c.RedisPort != nil {
+		port := *cmp.Or(c.RedisPort, new(6379))
+		url, from = "redis://"+net.JoinHostPort(cmp.Or(c.RedisHost, "localhost"), strconv.Itoa(port))+"/0", "--redis-host, --redis-port"
 	}
 	if url == "" {
 		return memstore.MustNew(memstore.Options{}), "in memory", nil
 	}
-	redis, err := openStore(ctx, url, demoTimeout)
+	log := slog.New(&terse{out: a.stderr}) // says when Redis is away, and when it is back
+	redis, err := openStore(a.ctx, url, from, redisstore.Options{Timeout: demoTimeout, Log: log})
 	if err != nil {
 		return nil, "", fmt.Errorf("demo: %w", err)
 	}
-	return redis, "in Redis, which other processes share", nil
+	return redis, "in Redis at " + hosts(url) + ", where other processes share it", nil
 }
 
 // nextPort returns a port to try when Port is taken.

@@ -20,17 +20,18 @@ import (
 
 // proxyCmd is weir proxy.
 type proxyCmd struct {
-	To          string        `required:"" placeholder:"URL" help:"The server to limit, such as http://localhost:3000."`
-	Limit       []string      `sep:"none" placeholder:"LIMIT" help:"A limit, such as '10/s burst 20' or '1000/h'. Repeat it for several, which are then decided together. Without one, everything is forwarded."`
-	Key         string        `default:"ip" help:"Whom to count for: ip, global, header:NAME or cookie:NAME. Requests without the header or cookie are counted by address."`
-	TrustProxy  []string      `placeholder:"CIDR" help:"The address, or addresses, of a proxy in front, whose X-Forwarded-For is believed. Repeat it for several."`
-	TrustHeader string        `placeholder:"NAME" help:"The header in which trusted proxies name the client, instead of X-Forwarded-For."`
-	Listen      string        `default:":8080" placeholder:"ADDRESS" help:"Where to listen (${default})."`
-	Host        string        `enum:"auto,client,upstream" default:"auto" help:"The Host header that the server gets: the client's, or the one of --to. auto is the client's for http and that of --to for https."`
-	Shadow      bool          `help:"Refuse nothing; count what would have been refused."`
-	AccessLog   bool          `help:"Write a line per request to standard output."`
-	MaxKeys     int           `placeholder:"N" help:"How many keys to remember at most; by default 16777216, which take up to 700 MB."`
-	Drain       time.Duration `default:"15s" help:"How long requests, streams and WebSockets may go on after SIGTERM (${default})."`
+	To          string   `required:"" placeholder:"URL" help:"The server to limit, such as http://localhost:3000."`
+	Limit       []string `sep:"none" placeholder:"LIMIT" help:"A limit, such as '10/s burst 20' or '1000/h'. Repeat it for several, which are then decided together. Without one, everything is forwarded."`
+	Key         string   `default:"ip" help:"Whom to count for: ip, global, header:NAME or cookie:NAME. Requests without the header or cookie are counted by address."`
+	TrustProxy  []string `placeholder:"CIDR" help:"The address, or addresses, of a proxy in front, whose X-Forwarded-For is believed. Repeat it for several."`
+	TrustHeader string   `placeholder:"NAME" help:"The header in which trusted proxies name the client, instead of X-Forwarded-For."`
+	Listen      string   `default:":8080" placeholder:"ADDRESS" help:"Where to listen (${default})."`
+	Host        string   `enum:"auto,client,upstream" default:"auto" help:"The Host header that the server gets: the client's, or the one of --to. auto is the client's for http and that of --to for https."`
+	Shadow      bool     `help:"Refuse nothing; count what would have been refused."`
+	AccessLog   bool     `help:"Write a line per request to standard output."`
+	MaxKeys     int      `xor:"state" placeholder:"N" help:"How many keys to remember at most; by default 16777216, which take up to 700 MB."`
+	sharedFlags
+	Drain time.Duration `default:"15s" help:"How long requests, streams and WebSockets may go on after SIGTERM (${default})."`
 }
 
 // Run proxies until the process is told to stop.
@@ -39,6 +40,14 @@ func (c *proxyCmd) Run(a *app) error {
 	opts, err := c.options(a, screen)
 	if err != nil {
 		return usageError{fmt.Errorf("proxy: %w; see weir proxy --help", err)}
+	}
+	store, err := c.open(opts.Logger)
+	if err != nil {
+		return usageError{fmt.Errorf("proxy: %w; see weir proxy --help", err)}
+	}
+	if store != nil {
+		opts.Store = store
+		defer store.Close()
 	}
 	p, err := proxy.New(opts)
 	if err != nil {
@@ -50,6 +59,9 @@ func (c *proxyCmd) Run(a *app) error {
 		return c.listenError(err)
 	}
 	c.announce(screen, opts, ln.Addr())
+	if store != nil {
+		defer look(a.ctx, store, opts.Logger)()
+	}
 	err = c.serve(a, screen, p, ln)
 	return errors.Join(err, p.Close())
 }
@@ -58,7 +70,7 @@ func (c *proxyCmd) Run(a *app) error {
 func (c *proxyCmd) serve(a *app, screen *screen, p *proxy.Proxy, ln net.Listener) error {
 	watching, stop := context.WithCancel(a.ctx)
 	defer stop()
-	watched := watch(watching, screen, p, summary{Shadow: c.Shadow, Unlimited: len(c.Limit) == 0})
+	watched := watch(watching, screen, p, summary{Shadow: c.Shadow, Unlimited: len(c.Limit) == 0, Shared: c.Store != ""})
 	told := make(chan struct{})
 	context.AfterFunc(watching, func() {
 		defer close(told)
@@ -186,6 +198,9 @@ func (c *proxyCmd) announce(w io.Writer, opts proxy.Options, addr net.Addr) {
 		fmt.Fprintf(&b, "  key         %s\n  shadow      nothing is refused, only counted\n", c.keyText())
 	default:
 		fmt.Fprintf(&b, "  key         %s\n", c.keyText())
+	}
+	if c.Store != "" {
+		fmt.Fprintf(&b, "  state       in Redis at %s; while it is away: %s\n", hosts(c.Store), c.Outage)
 	}
 	fmt.Fprintf(&b, "  try it      curl -i %s\n", tryURL(addr))
 	io.WriteString(w, b.String())

@@ -36,6 +36,12 @@ func TestProxyUsage(t *testing.T) {
 		{"--to http://localhost --listen 127.0.0.1:80", `weir: proxy: --listen: 127.0.0.1:80 is where --to goes; choose another port` + see},
 		{"--to http://a:99999", `weir: proxy: --to "http://a:99999" has the port 99999; use 1 to 65535` + see},
 		{"--to http://a --trust-proxy fe80::1%eth0/64", `weir: proxy: --trust-proxy: "fe80::1%eth0/64" is neither an address nor a prefix`},
+		{"--to http://a --store redis://b --max-keys 5", "weir: --max-keys and --store can't be used together; see weir proxy --help\n"},
+		{"--to http://a --store b", "weir: proxy: --store: redis URL: scheme is missing; "},
+		{"--to http://a --store redis://b --processes=-1", "weir: proxy: --processes is -1; use 1 to 1048576"},
+		{"--to http://a --store redis://b --prefix {a}", `weir: proxy: --prefix is "{a}"; leave the braces out`},
+		{"--to http://a --processes 2", "weir: proxy: --processes and --prefix are for a shared state; name its Redis with --store, such as redis://localhost:6379/0" + see},
+		{"--to http://a --outage maybe", `weir: --outage must be one of "local","allow","deny","error" but got "maybe"` + see},
 		{"--to http://a --listen 8080", `weir: proxy: --listen: cannot listen on "8080": `},
 	} {
 		got := weirDoes(append([]string{"proxy"}, strings.Fields(c.args)...)...)

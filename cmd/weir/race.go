@@ -12,23 +12,28 @@ import (
 
 // raceCmd is weir race.
 type raceCmd struct {
-	Store    string `default:"${store}" placeholder:"URL" help:"The Redis to race on (${default}). Keys weir:race:* are written, and deleted at the end."`
-	Limit    int    `default:"50" placeholder:"N" help:"How many requests may be admitted in all (${default})."`
-	Workers  int    `default:"64" placeholder:"N" help:"How many ask at once, each with its own connection (${default})."`
-	Requests int    `default:"5000" placeholder:"N" help:"How many requests they make together, in each way (${default})."`
-	JSON     bool   `name:"json" help:"Write one JSON document instead of text."`
+	Store    *string `placeholder:"URL" help:"The Redis to race on: by default what WEIR_STORE says, or ${store}. Keys weir:race:* are written, and deleted at the end."`
+	Limit    int     `default:"50" placeholder:"N" help:"How many requests may be admitted in all (${default})."`
+	Workers  int     `default:"64" placeholder:"N" help:"How many ask at once, each with its own connection (${default})."`
+	Requests int     `default:"5000" placeholder:"N" help:"How many requests they make together, in each way (${default})."`
+	JSON     bool    `name:"json" help:"Write one JSON document instead of text."`
 }
 
 // Run lets the ways race, and shows what each did.
 func (c *raceCmd) Run(a *app) error {
 	progress := newScreen(a.stderr)
+	url, from := storeURL(c.Store)
 	report, err := race.Run(a.ctx, race.Options{
-		Store: c.Store, Limit: c.Limit, Workers: c.Workers, Requests: c.Requests,
+		Store: url, Limit: c.Limit, Workers: c.Workers, Requests: c.Requests,
 		Begin: func(title string) { progress.show("racing: " + title) },
 	})
 	progress.show("")
 	if bad := (*race.OptionError)(nil); errors.As(err, &bad) {
-		return usageError{fmt.Errorf("race: --%s %s; %s", strings.ToLower(bad.Field), bad.Problem, bad.Remedy)}
+		name := "--" + strings.ToLower(bad.Field)
+		if bad.Field == "Store" {
+			name = from
+		}
+		return usageError{fmt.Errorf("race: %s %s; %s", name, bad.Problem, bad.Remedy)}
 	}
 	if err != nil {
 		return err
@@ -53,7 +58,7 @@ func (c *raceCmd) write(a *app, report *race.Report) error {
 	}
 	style := race.Style{Width: 80}
 	if out := newScreen(a.stdout); out.terminal {
-		style = race.Style{Width: out.width(), Blocks: true, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+		style = race.Style{Width: out.width(), Blocks: true, Color: os.Getenv("NO_COLOR") == ""}
 		if style.Width == 0 {
 			style.Width = 80
 		}

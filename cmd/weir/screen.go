@@ -26,10 +26,10 @@ type screen struct {
 	line string // shown now; guarded by mu
 }
 
-// newScreen returns a screen over out.
+// newScreen returns a screen over out. A terminal of the type dumb counts as none: it cannot rewrite a line.
 func newScreen(out io.Writer) *screen {
 	s := &screen{out: out, width: func() int { return 0 }}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := out.(*os.File); ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) {
 		s.terminal = true
 		s.width = func() int {
 			w, _, err := term.GetSize(int(f.Fd()))

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/term"
 
 	"github.com/weirhq/weir/httplimit"
 )
@@ -46,6 +49,21 @@ func TestScreenThatIsNoTerminal(t *testing.T) {
 	defer f.Close()
 	if newScreen(f).terminal {
 		t.Error("the null device is no terminal")
+	}
+}
+
+// TestDumbTerminal: a terminal that can rewrite no line is none.
+func TestDumbTerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil || !term.IsTerminal(int(terminal.Fd())) {
+		t.Skip("this machine makes no terminals: ", err)
+	}
+	defer terminal.Close()
+	for name, want := range map[string]bool{"xterm": true, "": true, "dumb": false} {
+		t.Setenv("TERM", name)
+		if got := newScreen(terminal).terminal; got != want {
+			t.Errorf("TERM=%s: is it a terminal: %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ type summary struct {
 	Shadow bool
 	// Unlimited says that there are no limits: there is nothing to say of them.
 	Unlimited bool
+	// Shared says that the keys are in a store that knows no number of them.
+	Shared bool
 
 	last proxy.Counts
 	at   time.Time
@@ -45,7 +47,7 @@ func (s *summary) line(now time.Time, c proxy.Counts) string {
 		b.WriteString("  allowed " + rate(c.Allowed, s.last.Allowed) + "  refused " + rate(c.Refused, s.last.Refused))
 	}
 	fmt.Fprintf(&b, "  upstream errors %d", c.UpstreamErrors)
-	if !s.Unlimited {
+	if !s.Unlimited && !s.Shared {
 		fmt.Fprintf(&b, "  keys %d", c.Keys)
 	}
 	if c.LostLines > 0 {

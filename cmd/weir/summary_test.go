@@ -23,6 +23,7 @@ func TestSummaryLine(t *testing.T) {
 		{"no time", summary{}, 0, after, "12:00:00  allowed 0/s  refused 0/s  upstream errors 0  keys 42"},
 		{"shadow", summary{Shadow: true}, time.Second, after, "12:00:01  allowed 812/s  would refuse 188/s  upstream errors 0  keys 42"},
 		{"no limits", summary{Unlimited: true}, time.Second, after, "12:00:01  forwarded 812/s  upstream errors 0"},
+		{"a shared state", summary{Shared: true}, time.Second, after, "12:00:01  allowed 812/s  refused 188/s  upstream errors 0"},
 		{"trouble", summary{}, time.Second, proxy.Counts{Allowed: 1000, Refused: 10, UpstreamErrors: 7, LostLines: 3}, "12:00:01  allowed 0/s  refused 0/s  upstream errors 7  keys 0  log lines lost 3"},
 	} {
 		c.summary.start(start, before)

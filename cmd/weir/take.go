@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -17,14 +19,15 @@ import (
 // takeCmd is weir take.
 type takeCmd struct {
 	Key     string        `arg:"" help:"Whom or what is limited, such as user:42."`
-	Limit   []string      `required:"" placeholder:"LIMIT" sep:"none" help:"A limit such as '5/m' or '10/s burst 20'; several are decided all-or-nothing."`
+	Limit   []string      `placeholder:"LIMIT" sep:"none" help:"A limit such as '5/m' or '10/s burst 20'; several are decided all-or-nothing. Only --reset goes without."`
 	Cost    int64         `default:"1" placeholder:"N" help:"How many units to take (${default})."`
 	Peek    bool          `xor:"op" help:"Only look: say what taking would bring."`
 	Refund  bool          `xor:"op" help:"Give the units back."`
-	Reset   bool          `xor:"op" help:"Forget the key."`
+	Reset   bool          `xor:"op" help:"Forget the key, whatever its limits."`
 	Wait    waitFlag      `xor:"op" placeholder:"MAX" help:"Wait until the units are there, with =MAX not longer than that, such as --wait=30s."`
-	Store   string        `default:"${store}" env:"WEIR_STORE" placeholder:"URL" help:"The Redis that holds the state (${default})."`
+	Store   *string       `placeholder:"URL" help:"The Redis that holds the state: by default what WEIR_STORE says, or ${store}."`
 	Name    string        `placeholder:"NAME" help:"The namespace of the key, as weir.Options.Name in Go."`
+	Prefix  string        `placeholder:"PREFIX" help:"What all keys in Redis begin with, as redisstore.Options.Prefix in Go (weir:)."`
 	Timeout time.Duration `default:"2s" placeholder:"DURATION" help:"How long Redis may take to answer (${default})."`
 	JSON    bool          `name:"json" help:"Write one JSON document instead of text."`
 }
@@ -38,14 +41,19 @@ type waitFlag struct {
 // Decode implements kong.MapperValue.
 func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	w.set = true
-	if ctx.Scan.Peek().Type != kong.FlagValueToken {
-		return nil
-	}
-	text := fmt.Sprint(ctx.Scan.Pop().Value)
+	token := ctx.Scan.Peek()
+	text := fmt.Sprint(token.Value)
 	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
+	good := err == nil && d > 0
+	switch {
+	case token.Type != kong.FlagValueToken && good:
+		return fmt.Errorf("%s is taken for a key; write --wait=%s, or put a key of that name before --wait", text, text)
+	case token.Type != kong.FlagValueToken:
+		return nil
+	case !good:
 		return fmt.Errorf("--wait=%s is no duration above 0; write one such as --wait=30s, or --wait alone", text)
 	}
+	ctx.Scan.Pop()
 	w.max = d
 	return nil
 }
@@ -63,10 +71,7 @@ func (c *takeCmd) Run(a *app) error {
 	var d weir.Decision
 	switch {
 	case c.Reset:
-		if err := limiter.Reset(a.ctx, c.Key); err != nil {
-			return c.failed(err)
-		}
-		return c.tellReset(a.stdout)
+		err = limiter.Reset(a.ctx, c.Key)
 	case c.Peek:
 		d, err = limiter.PeekN(a.ctx, c.Key, c.Cost)
 	case c.Refund:
@@ -78,9 +83,9 @@ func (c *takeCmd) Run(a *app) error {
 		return c.failed(err)
 	}
 	if err := c.tell(a.stdout, d); err != nil {
-		return err
+		return c.failed(fmt.Errorf("done, but the answer cannot be written: %w; see that standard output takes it", err))
 	}
-	if !d.Allowed && !c.Refund {
+	if !d.Allowed && !c.Refund && !c.Reset {
 		return refused{}
 	}
 	return nil
@@ -103,14 +108,25 @@ func (refused) status() int   { return statusRefused }
 
 // open makes a limiter of the flags.
 func (c *takeCmd) open(ctx context.Context) (*weir.Limiter, func(), error) {
-	if c.Timeout < redisstore.MinTimeout || c.Timeout > redisstore.MaxTimeout {
+	switch {
+	case c.Timeout < redisstore.MinTimeout || c.Timeout > redisstore.MaxTimeout:
 		return nil, nil, fmt.Errorf("--timeout is %v; use %v to %v", c.Timeout, redisstore.MinTimeout, redisstore.MaxTimeout)
+	case c.Cost < 0 || c.Cost > weir.MaxQuota:
+		return nil, nil, fmt.Errorf("--cost is %d; use 0 to %d", c.Cost, int64(weir.MaxQuota))
+	case len(c.Limit) == 0 && !c.Reset:
+		return nil, nil, errors.New("--limit is missing; give one or more, such as --limit '5/m' (only --reset goes without)")
 	}
-	limits, err := weir.ParseLimits(c.Limit...)
+	texts := c.Limit
+	if c.Reset {
+		texts = slices.Repeat([]string{"1/s"}, weir.MaxLimits) // any do, in all positions that a key can have
+	}
+	limits, err := weir.ParseLimits(texts...)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := openStore(ctx, c.Store, c.Timeout)
+	url, from := storeURL(c.Store)
+	// What the log would say, the errors say too.
+	store, err := openStore(ctx, url, from, redisstore.Options{Prefix: c.Prefix, Timeout: c.Timeout, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,6 +186,9 @@ func seconds(d time.Duration) *float64 {
 }
 
 func (c *takeCmd) tell(w io.Writer, d weir.Decision) error {
+	if c.Reset {
+		return c.tellReset(w)
+	}
 	if c.JSON {
 		body := takeBody{Key: c.Key, Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining,
 			RetryAfter: seconds(d.RetryAfter), ResetAfter: d.ResetAfter.Seconds()}

@@ -63,8 +63,11 @@ func (s *Server) answer(w http.ResponseWriter, _ *http.Request, o httplimit.Outc
 	writeJSON(w, o.Status(), testBody{o.Decision.Allowed, wholeTokens(o.Decision.Remaining), s.rules.config})
 }
 
+// storeAway begins what is said when nothing could be decided. The page shows it too.
+const storeAway = "the store of the bucket does not answer; "
+
 func (s *Server) fail(w http.ResponseWriter, _ *http.Request, o httplimit.Outcome) {
-	writeFailure(w, o.Status(), "the limit could not be checked; try again")
+	writeFailure(w, o.Status(), storeAway+"nothing was decided, try again")
 }
 
 // state answers GET /state: what the bucket holds now. It charges nothing.
@@ -74,7 +77,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	c := s.rules.config
 	d, err := s.rules.limiter.Peek(r.Context(), bucketKey)
 	if err != nil {
-		writeFailure(w, http.StatusServiceUnavailable, "the bucket could not be read; try again")
+		writeFailure(w, http.StatusServiceUnavailable, storeAway+"the terminal of weir demo may say why")
 		return
 	}
 	body := stateBody{
@@ -121,7 +124,7 @@ func (s *Server) configure(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &bad):
 		writeFailure(w, http.StatusBadRequest, bad.Error())
 	case err != nil:
-		writeFailure(w, http.StatusServiceUnavailable, "the limit could not be changed; try again")
+		writeFailure(w, http.StatusServiceUnavailable, storeAway+"the limit stays as it is, try again")
 	default:
 		writeJSON(w, http.StatusOK, configBody{true, c})
 	}

@@ -193,9 +193,9 @@ func TestStoreFailure(t *testing.T) {
 	store := memstore.MustNew(memstore.Options{})
 	v := newVisitorOf(t, store)
 	store.Close()
-	wantBody(t, "POST /test", v.test(), 503, `{"success":false,"error":"the limit could not be checked; try again"}`)
-	wantBody(t, "POST /config", v.post("capacity=5"), 503, `{"success":false,"error":"the limit could not be changed; try again"}`)
-	wantBody(t, "GET /state", v.do("GET", "/state", ""), 503, `{"success":false,"error":"the bucket could not be read; try again"}`)
+	wantBody(t, "POST /test", v.test(), 503, `{"success":false,"error":"the store of the bucket does not answer; nothing was decided, try again"}`)
+	wantBody(t, "POST /config", v.post("capacity=5"), 503, `{"success":false,"error":"the store of the bucket does not answer; the limit stays as it is, try again"}`)
+	wantBody(t, "GET /state", v.do("GET", "/state", ""), 503, `{"success":false,"error":"the store of the bucket does not answer; the terminal of weir demo may say why"}`)
 	if got := v.server.rules.config; got != defaultConfig() {
 		t.Errorf("after a change that failed the config is %+v, want %+v", got, defaultConfig())
 	}

@@ -3,15 +3,20 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"strings"
+	"regexp"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/memstore"
 )
 
 // browserTimeout ends a test whose page hangs.
@@ -62,14 +67,37 @@ type page struct {
 	t       *testing.T
 	ctx     context.Context
 	server  *httptest.Server
+	store   *unsteady
 	visitor visitor // who changes things without the page
+}
+
+// unsteady is a store that is away at times.
+type unsteady struct {
+	*memstore.Store
+	away atomic.Bool
+}
+
+func (s *unsteady) Take(ctx context.Context, scope *weir.Scope, key string, cost int64) (weir.Results, error) {
+	if s.away.Load() {
+		return weir.Results{}, errors.New("away on purpose")
+	}
+	return s.Store.Take(ctx, scope, key, cost)
+}
+
+func (s *unsteady) Peek(ctx context.Context, scope *weir.Scope, key string, cost int64) (weir.Results, error) {
+	if s.away.Load() {
+		return weir.Results{}, errors.New("away on purpose")
+	}
+	return s.Store.Peek(ctx, scope, key, cost)
 }
 
 // openPage opens the demonstration under a limit that nothing comes back from while the test runs, and watches the
 // console until the test ends.
 func openPage(t *testing.T, browser context.Context) *page {
 	t.Helper()
-	v := newVisitor(t)
+	store := &unsteady{Store: memstore.MustNew(memstore.Options{})}
+	t.Cleanup(func() { store.Close() })
+	v := newVisitorOf(t, store)
 	v.configure("refill_interval=3600")
 	server := httptest.NewServer(v.server)
 	t.Cleanup(server.Close)
@@ -81,13 +109,13 @@ func openPage(t *testing.T, browser context.Context) *page {
 		t.Fatalf("opening a tab: %v", err)
 	}
 	watchConsole(t, ctx)
-	p := &page{t: t, ctx: ctx, server: server, visitor: v}
+	p := &page{t: t, ctx: ctx, server: server, store: store, visitor: v}
 	p.do("open the page", chromedp.Navigate(server.URL))
 	p.waitFor("the first figures", `document.querySelector("#bucket-count b").textContent === "10 of 10 tokens"`)
 	return p
 }
 
-// watchConsole fails the test on every message of the console but the browser's notes of answers with 429 and 400.
+// watchConsole fails the test on every message of the console but the browser's notes of answers with 429, 400 and 503.
 func watchConsole(t *testing.T, ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	messages := chromedp.Console(ctx)
@@ -98,7 +126,7 @@ func watchConsole(t *testing.T, ctx context.Context) {
 			if err != nil {
 				return
 			}
-			expected := m.Source == "network" && (strings.Contains(m.Text, "status of 429") || strings.Contains(m.Text, "status of 400"))
+			expected := m.Source == "network" && statusNote.MatchString(m.Text)
 			if !expected {
 				t.Errorf("the console says: %s %s (%s)", m.Type, m.Text, m.URL)
 			}
@@ -109,6 +137,8 @@ func watchConsole(t *testing.T, ctx context.Context) {
 		<-done
 	})
 }
+
+var statusNote = regexp.MustCompile(`status of (429|400|503)`)
 
 func (p *page) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()

@@ -31,6 +31,7 @@ func TestPage(t *testing.T) {
 		{"refill", watchRefill},
 		{"model", checkModel},
 		{"server gone", loseServer},
+		{"store away", loseStore},
 		{"fits", fitWidths},
 		{"colours", checkContrast},
 	} {
@@ -234,6 +235,22 @@ func loseServer(p *page) {
 	p.waitForText("#result", "No answer from the server.")
 	p.click("#burst button")
 	p.waitForText("#progress", "Burst (stopped, as the server does not answer)")
+}
+
+func loseStore(p *page) {
+	p.store.away.Store(true)
+	p.waitForText("#troubled", "The figures stand still: the store of the bucket does not answer; the terminal of weir demo may say why. Trying again.")
+	p.waitFor("that banner alone", `!document.getElementById("troubled").hidden && document.getElementById("offline").hidden`)
+	p.click("#send")
+	p.waitForText("#result", "Not decided: the store of the bucket does not answer; nothing was decided, try again.")
+	p.click("#burst button")
+	p.waitForText("#progress", "Burst (stopped, as the server cannot decide)")
+	p.write("#capacity", "4")
+	p.waitForText("#capacity-error", "the store of the bucket does not answer; the limit stays as it is, try again. Still in force: 10.")
+	p.store.away.Store(false)
+	p.waitFor("the banner to go", `document.getElementById("troubled").hidden && document.getElementById("offline").hidden`)
+	p.click("#send")
+	p.waitForText("#result", "Allowed.")
 }
 
 func fitWidths(p *page) {

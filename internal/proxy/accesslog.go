@@ -39,7 +39,7 @@ func (p *Proxy) begin(rec *recorder, r *http.Request) *logLine {
 	if a, err := clientIP.Addr(r); err == nil {
 		line.client = a.String()
 	}
-	if p.store == nil {
+	if len(p.options.Limits) == 0 {
 		line.decision = saidUnlimited
 	}
 	return line

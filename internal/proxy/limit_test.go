@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/weirhq/weir/memstore"
 )
 
 func hello(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello\n")) }
@@ -46,6 +48,24 @@ func TestSeveralLimitsAreOne(t *testing.T) {
 	}
 	if got := g.proxy.Counts().Keys; got != 1 {
 		t.Errorf("Keys = %d, want 1 for one client under two limits", got)
+	}
+}
+
+// TestStoreOfTheCaller: two proxies over one store share a limit, and leave the store open.
+func TestStoreOfTheCaller(t *testing.T) {
+	store := memstore.MustNew(memstore.Options{})
+	defer store.Close()
+	first := serveTo(t, hello, Options{Limits: limits("3/h"), Store: store})
+	second := serveTo(t, hello, Options{Limits: limits("3/h"), Store: store})
+	if got, want := first.statuses(2)+" "+second.statuses(2), "200 200 200 429"; got != want {
+		t.Errorf("statuses %s, want %s", got, want)
+	}
+	if c := second.proxy.Counts(); c.Allowed != 1 || c.Refused != 1 || c.Keys != 0 {
+		t.Errorf("Counts() = %+v, want 1 allowed, 1 refused, and no count of keys", c)
+	}
+	first.proxy.Close()
+	if got := second.statuses(1); got != "429" {
+		t.Errorf("after the first proxy is closed: status %s, want 429", got)
 	}
 }
 

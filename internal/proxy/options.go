@@ -27,7 +27,9 @@ type Options struct {
 	// Key says whom a request is counted for: "ip", "global", "header:NAME" or "cookie:NAME". A request without the
 	// header or cookie is counted by its client's address. Empty is "ip".
 	Key string
-	// MaxKeys bounds the memory, as in memstore.Options; 0 is its default.
+	// Store holds the state of the limits, and stays the caller's to close. Nil is memory of the proxy's own.
+	Store weir.Store
+	// MaxKeys bounds that memory, as in memstore.Options; 0 is its default. Not with Store.
 	MaxKeys int
 	// Shadow counts what would be refused and refuses nothing.
 	Shadow bool
@@ -97,6 +99,8 @@ func (o *Options) validate() error {
 		return &OptionError{"Host", fmt.Sprintf("is %d", o.Host), "use HostAuto, HostClient or HostUpstream"}
 	case o.MaxKeys < 0 || o.MaxKeys > 1<<31-1:
 		return &OptionError{"MaxKeys", fmt.Sprintf("is %d", o.MaxKeys), fmt.Sprintf("use 1 to %d, or 0 for %d", 1<<31-1, memstore.DefaultMaxKeys)}
+	case o.MaxKeys != 0 && o.Store != nil:
+		return &OptionError{"MaxKeys", "bounds the proxy's own memory, but there is a Store", "leave one of them out"}
 	case o.TrustHeader != "" && len(o.TrustedProxies) == 0:
 		return &OptionError{"TrustHeader", fmt.Sprintf("is %q but nobody is trusted to write it", o.TrustHeader), "name your proxies too"}
 	case o.ReadHeaderTimeout < 0 || o.IdleTimeout < 0 || o.BodyGrace < 0 || o.DialTimeout < 0:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/httplimit"
+	"github.com/weirhq/weir/memstore"
 )
 
 func TestOptionsAreChecked(t *testing.T) {
@@ -26,6 +27,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Options{Upstream: upstream, Key: "user"}, `proxy: Key is "user"; use ip, global, header:NAME or cookie:NAME`},
 		{Options{Upstream: upstream, Key: "header:"}, `proxy: Key is "header:"; use ip, global, header:NAME or cookie:NAME`},
 		{Options{Upstream: upstream, MaxKeys: -1}, "proxy: MaxKeys is -1; use 1 to 2147483647, or 0 for 16777216"},
+		{Options{Upstream: upstream, MaxKeys: 5, Store: memstore.MustNew(memstore.Options{})}, "proxy: MaxKeys bounds the proxy's own memory, but there is a Store; leave one of them out"},
 		{Options{Upstream: upstream, TrustHeader: "X-Real-IP"}, `proxy: TrustHeader is "X-Real-IP" but nobody is trusted to write it; name your proxies too`},
 		{Options{Upstream: upstream, IdleTimeout: -1}, "proxy: ReadHeaderTimeout, IdleTimeout, BodyGrace or DialTimeout is negative; use 0 for the default"},
 		{Options{Upstream: upstream, MaxHeaderBytes: -1}, "proxy: MaxHeaderBytes is negative; use 0 for the default"},

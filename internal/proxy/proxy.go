@@ -17,7 +17,7 @@ import (
 type Proxy struct {
 	options Options
 	trusted []netip.Prefix
-	store   *memstore.Store // nil without limits
+	memory  *memstore.Store // the proxy's own; nil with Options.Store
 	forward *forwarder
 	handler http.Handler // limits, then forwards
 	log     *accessLog   // nil when there is none
@@ -36,7 +36,7 @@ type Counts struct {
 	UpstreamErrors uint64
 	// LostLines are lines of the access log that were dropped because its reader was too slow.
 	LostLines uint64
-	// Keys is how many keys the limits remember now, among them some that are about to be forgotten.
+	// Keys is how many keys the limits remember now, among them some that are about to be forgotten. 0 with Options.Store.
 	Keys int
 	// Active are the requests, streams and upgraded connections under way now.
 	Active int
@@ -74,9 +74,12 @@ func (p *Proxy) limit() error {
 	if len(limits) == 0 {
 		limits = weir.MustParseLimits("1/s") // so that a mistake in the key shows here too
 	}
-	store, err := memstore.New(memstore.Options{MaxKeys: p.options.MaxKeys})
-	if err != nil {
-		return fmt.Errorf("proxy: %w", err)
+	store := p.options.Store
+	if store == nil {
+		if p.memory, err = memstore.New(memstore.Options{MaxKeys: p.options.MaxKeys}); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+		store = p.memory
 	}
 	limiter, err := weir.New(store, weir.Options{Name: "proxy", Limits: limits})
 	if err != nil {
@@ -90,10 +93,9 @@ func (p *Proxy) limit() error {
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	if len(p.options.Limits) == 0 {
-		return store.Close()
+	if len(p.options.Limits) > 0 {
+		p.handler = limit(p.forward)
 	}
-	p.store, p.handler = store, limit(p.forward)
 	return nil
 }
 
@@ -108,7 +110,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = &own
 		defer rec.finishBody(p.options.BodyGrace)
 	}
-	if p.store == nil {
+	if len(p.options.Limits) == 0 {
 		p.counts.allowed.Add(1)
 	}
 	if p.log == nil {
@@ -147,8 +149,8 @@ func (p *Proxy) Counts() Counts {
 	if p.log != nil {
 		c.LostLines = p.log.lost.Load()
 	}
-	if n := len(p.options.Limits); n > 0 {
-		c.Keys = (p.store.Len() + n - 1) / n // a key has an entry per limit, until each expires by itself
+	if n := len(p.options.Limits); n > 0 && p.memory != nil {
+		c.Keys = (p.memory.Len() + n - 1) / n // a key has an entry per limit, until each expires by itself
 	}
 	return c
 }
@@ -161,8 +163,8 @@ func (p *Proxy) Close() error {
 	if p.log != nil {
 		err = p.log.close()
 	}
-	if p.store != nil {
-		p.store.Close()
+	if p.memory != nil {
+		p.memory.Close()
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 
 // Style says how a [Report] is written for people.
 type Style struct {
-	Width  int  // columns of a line; it is written for 68 to 120 of them
+	Width  int  // columns of a line; it is written for 40 to 120 of them, below 68 without bars
 	Blocks bool // bars of Unicode blocks; otherwise of # and |
 	Color  bool // colors, as ANSI escapes
 }

@@ -18,6 +18,7 @@ import (
 
 const (
 	dialTimeout   = 3 * time.Second
+	helloTimeout  = 4 * time.Second // for the first connection, until Redis has answered
 	forgetTimeout = 3 * time.Second
 )
 
@@ -47,14 +48,14 @@ func open(store string, workers int) (*redis.Client, string, error) {
 
 // connect opens the connections, so that no worker does it during the race.
 func connect(ctx context.Context, client *redis.Client, name string, workers int) error {
-	if err := client.Ping(ctx).Err(); err != nil {
+	if err := hello(ctx, client); err != nil {
 		return connectError(ctx, err, name)
 	}
 	conns, errs := make([]*redis.Conn, workers), make([]error, workers)
 	var pinged sync.WaitGroup
 	for i := range conns {
 		conns[i] = client.Conn() // held until all are open: otherwise two workers may get the same
-		pinged.Go(func() { errs[i] = conns[i].Ping(ctx).Err() })
+		pinged.Go(func() { errs[i] = unlessForbidden(conns[i].Ping(ctx).Err()) })
 	}
 	pinged.Wait()
 	for _, conn := range conns {
@@ -71,16 +72,37 @@ func connect(ctx context.Context, client *redis.Client, name string, workers int
 	return fmt.Errorf("race: the Redis at %s does not take %d connections: %w; use fewer --workers, or raise its maxclients", name, workers, errs[failed])
 }
 
+// hello makes sure that Redis answers, soon.
+func hello(ctx context.Context, client *redis.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	return unlessForbidden(client.Ping(ctx).Err())
+}
+
+// unlessForbidden returns the error of a PING. That it is not permitted is a sign of life too.
+func unlessForbidden(err error) error {
+	if redis.HasErrorPrefix(err, "NOPERM") {
+		return nil
+	}
+	return err
+}
+
 // connectError says what to do about a Redis that does not answer, or not as it should.
 func connectError(ctx context.Context, err error, name string) error {
 	var answer redis.Error
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
+	case !errors.As(err, &answer) && !strings.Contains(err.Error(), "connection refused"):
+		return fmt.Errorf("race: no Redis answers at %s: %w; see that one runs there and can be reached, or name another with --store", name, err)
 	case !errors.As(err, &answer):
 		return fmt.Errorf("race: no Redis answers at %s: %w; start one with `redis-server --port %s` (to install it: apt-get install redis-server), or with `docker run -p %s:6379 redis`, or name another with --store", name, err, portOf(name), portOf(name))
 	}
-	return fmt.Errorf("race: the Redis at %s answers: %w; name and password go into --store, such as redis://NAME:PASSWORD@localhost:6379/0", name, err)
+	remedy := "name another with --store"
+	if redis.HasErrorPrefix(err, "NOAUTH") || redis.HasErrorPrefix(err, "WRONGPASS") {
+		remedy = "name and password go into --store, such as redis://NAME:PASSWORD@localhost:6379/0"
+	}
+	return fmt.Errorf("race: the Redis at %s answers: %w; %s", name, err, remedy)
 }
 
 // portOf returns the port of a store's URL.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/redistest"
 )
@@ -31,6 +32,30 @@ func TestNoRedis(t *testing.T) {
 	}
 }
 
+// TestRedisThatHangs: it is given up soon, and not said to be missing.
+func TestRedisThatHangs(t *testing.T) {
+	line := redistest.Proxy(t, redistest.Start(t, redistest.Options{}).Addr)
+	line.Hang()
+	start := time.Now()
+	_, err := Run(t.Context(), defaults("redis://"+line.Addr))
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("a Redis that hangs is given up after %v, want about 4s", took)
+	}
+	if err == nil || !strings.Contains(err.Error(), "race: no Redis answers at redis://"+line.Addr) || strings.Contains(err.Error(), "redis-server") || errors.Is(err, ErrInterrupted) {
+		t.Errorf("a Redis that hangs: %v; want that it does not answer, and no advice to start one", err)
+	}
+}
+
+// TestRedisThatForbidsPing: PING is not needed.
+func TestRedisThatForbidsPing(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{User: redistest.User{Name: "u", Password: "p", Rules: "~* +@all -ping"}})
+	opts := defaults(server.URL())
+	opts.Workers, opts.Requests = 4, 100
+	if r, err := Run(t.Context(), opts); err != nil || len(r.Ways) != 4 {
+		t.Errorf("without the right to PING: %v, %v; want a race", r, err)
+	}
+}
+
 func TestRedisThatRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -40,7 +65,7 @@ func TestRedisThatRefuses(t *testing.T) {
 	}{
 		{"without its password", redistest.Options{Password: "secret"}, func(s *redistest.Server) string { return "redis://" + s.Addr }, []string{"NOAUTH", "redis://NAME:PASSWORD@localhost:6379/0"}},
 		{"with few places", redistest.Options{Config: []string{"maxclients 20"}}, (*redistest.Server).URL, []string{"does not take 64 connections", "use fewer --workers"}},
-		{"with a database that is not there", redistest.Options{}, func(s *redistest.Server) string { return "redis://" + s.Addr + "/99" }, []string{"DB index is out of range"}},
+		{"with a database that is not there", redistest.Options{}, func(s *redistest.Server) string { return "redis://" + s.Addr + "/99" }, []string{"DB index is out of range; name another with --store"}},
 		{"that runs no scripts", redistest.Options{User: redistest.User{Name: "u", Password: "p", Rules: "~* +@all -@scripting"}}, (*redistest.Server).URL, []string{"Lua script", "NOPERM", "run EVALSHA on keys weir:race:*"}},
 		{"that may write no such keys", redistest.Options{User: redistest.User{Name: "u", Password: "p", Rules: "~other:* +@all"}}, (*redistest.Server).URL, []string{"GET, then INCR", "NOPERM", "keys weir:race:*"}},
 	} {

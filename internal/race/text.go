@@ -9,17 +9,20 @@ import (
 // nameWidth is the columns of a way's title and the space after it.
 const nameWidth = 17
 
+// fullWidth is the columns that bars and table need.
+const fullWidth = 68
+
 // WriteText writes r for people: bars of what was decided, what it took, and a sentence on each way.
 func (r *Report) WriteText(w io.Writer, s Style) error {
-	width := min(max(s.Width, 68), 120)
+	width := min(max(s.Width, 40), 120)
 	var b strings.Builder
 	r.writeHead(&b, width)
-	chart := newChart(r, s, width-nameWidth)
-	fmt.Fprintf(&b, "%*s%s\n", nameWidth, "", chart.head())
-	for i := range r.Ways {
-		b.WriteString(pad(r.Ways[i].Title, nameWidth) + chart.row(&r.Ways[i]) + "\n")
+	if width < fullWidth {
+		r.writeList(&b)
+	} else {
+		r.writeBars(&b, s, width)
+		r.writeTable(&b)
 	}
-	r.writeTable(&b)
 	for i := range r.Ways {
 		r.Ways[i].writeVerdict(&b, s, width)
 	}
@@ -36,6 +39,30 @@ func (r *Report) writeHead(b *strings.Builder, width int) {
 	head := fmt.Sprintf("%s may be admitted on one key of %s. %s %s, in each of four ways.",
 		count(r.Limit, "request", "requests"), r.Store, workers, thousands(r.Requests))
 	b.WriteString(wrap(head, width, 0, "") + "\n\n")
+}
+
+// writeList writes the numbers one below the other, where there is no room for bars and table.
+func (r *Report) writeList(b *strings.Builder) {
+	for _, w := range r.Ways {
+		fmt.Fprintf(b, "%s\n", w.Title)
+		for _, line := range [][2]string{
+			{"admitted", thousands(w.Admitted)}, {"over", thousands(w.OverLimit)}, {wronglyRefused, thousands(w.WronglyRefused)},
+			{"retries", thousands(w.Retries)}, {"errors", thousands(w.Errors)},
+			{"p50 ms", millis(w.LatencyP50)}, {"p99 ms", millis(w.LatencyP99)}, {"requests/s", thousands(w.RequestsPerSecond)},
+		} {
+			fmt.Fprintf(b, "  %-16s %10s\n", line[0], line[1])
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// writeBars writes what each way decided.
+func (r *Report) writeBars(b *strings.Builder, s Style, width int) {
+	chart := newChart(r, s, width-nameWidth)
+	fmt.Fprintf(b, "%*s%s\n", nameWidth, "", chart.head())
+	for i := range r.Ways {
+		b.WriteString(pad(r.Ways[i].Title, nameWidth) + chart.row(&r.Ways[i]) + "\n")
+	}
 }
 
 // writeTable writes what each way took.

@@ -72,7 +72,7 @@ func TestTextFitsItsWidth(t *testing.T) {
 			for _, blocks := range []bool{true, false} {
 				got := text(t, r, Style{Width: width, Blocks: blocks})
 				for line := range strings.Lines(got) {
-					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > min(max(width, 68), 120) {
+					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > min(max(width, 40), 120) {
 						t.Fatalf("%s, width %d: a line of %d columns in\n%s", name, width, n, got)
 					}
 				}
@@ -84,6 +84,27 @@ func TestTextFitsItsWidth(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTextInANarrowTerminal: there is no room for bars and table, so the numbers stand one below the other.
+func TestTextInANarrowTerminal(t *testing.T) {
+	got := text(t, sample(), Style{Width: 40, Blocks: true})
+	const want = `
+GET, then INCR
+  admitted                113
+  over                     63
+  wrongly refused           0
+  retries                   0
+  errors                    0
+  p50 ms                 1.21
+  p99 ms                 3.42
+  requests/s           31,204
+
+WATCH, no retry
+`
+	if _, rest, found := strings.Cut(got, "four ways.\n"); !found || !strings.HasPrefix(rest, want) || strings.ContainsAny(got, "█│") {
+		t.Errorf("in 40 columns: got\n%s\nwant in it\n%s", got, want)
 	}
 }
 

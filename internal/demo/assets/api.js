@@ -1,8 +1,20 @@
-// The server's API. Every call answers or throws within a few seconds.
+// The server's API. Every call answers or throws within a few seconds. What it throws says in told what the server
+// answered that is wrong; without told there was no such answer.
 
 const TIMEOUT_MS = 5000;
 
 const call = (path, options) => fetch(path, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS), ...options });
+
+// problem returns what to throw for an answer that is none.
+function problem(what, status, text) {
+  const error = new Error(`${what} answered ${status}`);
+  try {
+    error.told = JSON.parse(text).error;
+  } catch {
+    // It does not come from weir demo.
+  }
+  return error;
+}
 
 // test sends one request and returns what came back, headers and all.
 export async function test() {
@@ -17,7 +29,7 @@ export async function test() {
     text,
   };
   if (response.status !== 200 && response.status !== 429) {
-    throw new Error(`POST /test answered ${response.status}`);
+    throw problem("POST /test", response.status, text);
   }
   return { ...answer, ...JSON.parse(text) };
 }
@@ -32,7 +44,7 @@ export async function configure(fields) {
 export async function state() {
   const response = await call("/state");
   if (!response.ok) {
-    throw new Error(`GET /state answered ${response.status}`);
+    throw problem("GET /state", response.status, await response.text());
   }
   return response.json();
 }

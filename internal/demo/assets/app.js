@@ -40,14 +40,21 @@ async function ask() {
     const state = await api.state();
     const received = performance.now();
     model.adopt(state, (sent + received) / 2);
-    $("offline").hidden = true;
+    lament(null);
     showState(state);
     return state;
-  } catch {
+  } catch (problem) {
     model.freeze(performance.now());
-    $("offline").hidden = false;
+    lament(problem);
     return null;
   }
+}
+
+// lament says above the page why its figures stand still: the server is gone, or answers that it cannot tell them.
+function lament(problem) {
+  $("offline").hidden = !problem || Boolean(problem.told);
+  $("troubled").hidden = !problem?.told;
+  if (problem?.told) setText($("troubled"), `The figures stand still: ${problem.told}. Trying again.`);
 }
 
 function refreshSoon() {
@@ -99,7 +106,7 @@ async function send() {
     logAnswer(answer);
     return answer;
   } catch (problem) {
-    showResult("failed", "No answer from the server.", !traffic.playing);
+    showResult("failed", problem.told ? `Not decided: ${problem.told}.` : "No answer from the server.", !traffic.playing);
     throw problem;
   } finally {
     refreshSoon();

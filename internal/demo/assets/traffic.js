@@ -89,9 +89,9 @@ export class Traffic {
     try {
       const answer = await this.#send();
       run[answer.allowed ? "allowed" : "refused"]++;
-    } catch {
+    } catch (problem) {
       run.failed++;
-      if (run === this.#run) this.#stop("stopped, as the server does not answer");
+      if (run === this.#run) this.#stop(`stopped, as the server ${problem.told ? "cannot decide" : "does not answer"}`);
     }
     run.inFlight--;
     if (run.outcome) this.#progress(run, run.outcome); // a tick shows it otherwise
@@ -116,7 +116,7 @@ export class Traffic {
     if (this.#run && run !== this.#run) {
       return "";
     }
-    const failed = run.failed ? `, ${run.failed} without an answer` : "";
+    const failed = run.failed ? `, ${run.failed} undecided` : "";
     const text = `${run.title}${outcome ? ` (${outcome})` : ""}: ${run.sent} of ${count(run.total, "request")} sent, ${run.allowed} allowed, ${run.refused} refused${failed}.`;
     setText($("progress"), text);
     return text;

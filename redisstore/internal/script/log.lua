@@ -13,7 +13,7 @@
 --   keep   the place of the last that is kept, if some are dropped behind it
 --   shift  is taken off each total
 --   none   there is nothing in it that counts
---   stale  it exists all the same
+--   stale  and yet it exists
 --   push   the newest stamp must be added
 --   last   the last stamp is the newest, but its numbers differ
 local list
@@ -86,8 +86,7 @@ local function new_log(limit, length)
         return before, total, newest
       end
     end
-    list.none = true -- expired, or evicted
-    return 0, 0, 0
+    return 0, 0, 0 -- expired, or the list was evicted
   end
 
   function l.used(base, total)
@@ -184,8 +183,7 @@ local function new_log(limit, length)
       end
       write('PEXPIRE', key, ttl)
     end
-    list.first, list.keep, list.shift, list.none = 0, nil, 0, nil
-    list.stale, list.push, list.last = nil, nil, nil
+    list.first, list.shift, list.none = 0, 0, nil
   end
 
   return l

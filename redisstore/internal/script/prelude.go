@@ -10,14 +10,15 @@ import (
 var preludeSource string
 
 var (
-	// Source is the script, which is the same for all requests. The files that not every run needs are the body of one
-	// function: see prelude.lua.
+	// Source is the script, which is the same for all requests. What not every run needs is the body of one function: see
+	// prelude.lua. That body is nested, since Lua is quick to hand on to a function what its parent has from its own parent,
+	// and slow to find among many locals of the parent what it uses itself.
 	Source = preludeSource +
-		"local function general(now, grace, out, texts)\n" +
-		arithmeticSource +
+		"local function general(now, grace, out, texts)\n" + arithmeticSource +
+		"return (function()\n" +
 		bucketSource + stepwiseSource + fixedSource + calendarSource + anchoredSource + slidingSource + logSource +
-		decideSource +
-		"end\n" +
+		"return (function()\n" + decideSource +
+		"end)() end)() end\n" +
 		severalSource +
 		batchSource
 	// SHA is the name by which Redis knows [Source].

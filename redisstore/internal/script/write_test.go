@@ -129,13 +129,13 @@ func TestForeignRecords(t *testing.T) {
 	const head = "b,10,1,60000000;"
 	good := double(5, 1)
 	values := []string{
-		"", "hello", ";", "17", head, head[:len(head)-1] + good, head + good[1:], head + good + "x", head + good + good, "|" + head[:4],
+		"", "hello", ";", "17", head, head[:len(head)-1] + good, head + good[1:], head + good + "x", head + good + good, "|" + head[:4], "|" + head + good, head[:len(head)-1] + "|;" + good,
 		head + double(-1, 1), head + double(0.5, 1), head + double(5, -1), head + double(5, 1.5), head + double(math.NaN(), 1), head + double(5, math.NaN()),
 		head + double(math.Inf(1), 1), head + double(5, math.Inf(1)), head + double(horizon+1, 1), head + double(5, 1<<53), head + double(-0.5, 0.5),
 		"b,9,1,60000000;" + double(horizon+1, 1), "b,9,1,60000000;" + double(0.5, 1), "b,0,1,60000000;" + good, "b,9,0,60000000;" + good,
 		"b,9,1,0;" + good, "b,9,1,9999999999999999;" + good, "b,9007199254740991,1,2;" + good, "b,90071992547409910,1,1;" + good, "b,0x9,1,60000000;" + good,
 		"b,9,1;" + good, "b,9,1,6,6;" + good, "B,9,1,6;" + good, "z,9,6000000;" + good, "b,9,1,6 ;" + good, " b,9,1,6;" + good, "b,1e3,1,6;" + good,
-		"s,9,1,60000000;" + double(0.5, 1), "s,9,1,60000000;" + double(52560001, 1), "s,9,1,3153600000000000;" + good,
+		"s,9,1,60000000;" + double(0.5, 1), "s,9,1,60000000;" + double(52560001, 1), "s,9,1,3153600000000000;" + double(1, 1),
 		"f,9,60000000;" + double(1, -5), "f,9,60000000;" + double(1<<53, 5), "f,9,60000000,1;" + good, "f,9;" + good,
 		"a,9,60000000;" + double(1, 0.5), "a,9,60000000;" + double(math.NaN(), 5),
 		"c,9,d,UTC;" + good, "c,9,d,UTC;" + double(5, 1, 6, 7), "c,9,d,UTC;" + double(5, 1, 4, 5), "c,9,d,UTC;" + double(5, 1, 0, 1e300), "c,9,d,UTC;" + double(5, 0.5, 0, 10),
