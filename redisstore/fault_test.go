@@ -194,7 +194,7 @@ func connections(t *testing.T, server *redistest.Server) (n int) {
 
 // TestNoPermission: a user who may not run the script, or not write the keys.
 func TestNoPermission(t *testing.T) {
-	for _, rules := range []string{"+@all -eval -evalsha ~*", "+@all ~other:*", leastRules + " -set", leastRules + " -mget"} {
+	for _, rules := range []string{"+@all -eval -evalsha ~*", "+@all ~other:*", leastRules(t) + " -psetex -set", leastRules(t) + " -mget"} {
 		server := redistest.Start(t, redistest.Options{User: redistest.User{Name: "weir", Password: "secret", Rules: rules}})
 		limiter := limiterOf(open(t, server.URL(), nil), "5/1000h fixed-window")
 		for range 3 {

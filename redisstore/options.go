@@ -152,7 +152,7 @@ type Reply = script.Reply
 //
 // A runner may also have these methods: Clustered() bool, which says that the keys of one call must share a slot;
 // Rediscover(), which makes calls from then on look for the master anew; Prompt() bool, which says that a call ends at the
-// deadline of its context on all accounts; and Close() error, which [Store.Close] calls, and which ends calls under way.
+// deadline of its context on all accounts, even if Done is not closed then; and Close() error, which [Store.Close] calls, and which ends calls under way.
 type Runner interface {
 	// EvalSHA runs the script with the SHA-1 sum sha. It clears into and fills it. The text of an error that Redis
 	// sent begins with its code, such as NOSCRIPT. The call ends when ctx does, or soon after.

@@ -36,21 +36,22 @@ func TestStoreTLS(t *testing.T) {
 	runOn(t, server.URL()+"?tls_ca="+server.CAFile+"&tls_cert="+server.CertFile+"&tls_key="+server.KeyFile, nil)
 }
 
-// leastRules is what the documentation says a user needs, for the prefixes of the tests.
-var leastRules = func() string {
+// leastRules returns what the documentation says a user needs, for the prefixes of the tests.
+func leastRules(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile("../docs/redis.md")
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
 	rules := regexp.MustCompile(`ACL SETUSER weir on >password (~weir:\* .*)\n`).FindSubmatch(text)
 	if rules == nil {
-		panic("docs/redis.md has no rules for a user")
+		t.Fatal("docs/redis.md has no rules for a user")
 	}
 	return strings.Replace(string(rules[1]), "~weir:*", "~test*", 1)
-}()
+}
 
 func TestStoreLeastUser(t *testing.T) {
-	server := redistest.Start(t, redistest.Options{User: redistest.User{Name: "weir", Password: "p@ss:w/rd", Rules: leastRules}})
+	server := redistest.Start(t, redistest.Options{User: redistest.User{Name: "weir", Password: "p@ss:w/rd", Rules: leastRules(t)}})
 	runOn(t, server.URL(), nil)
 }
 

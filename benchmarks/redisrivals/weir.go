@@ -17,7 +17,7 @@ type weirLimiter struct {
 
 func newWeir(address string, _ int, limits []Limit) (Limiter, error) {
 	store, err := redisstore.Open("redis://"+address+"/0", redisstore.Options{
-		Outage: redisstore.OutageError, Timeout: 5 * time.Second,
+		Outage: redisstore.OutageError, Timeout: 200 * time.Millisecond,
 	})
 	if err != nil {
 		return nil, err

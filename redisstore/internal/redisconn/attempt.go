@@ -36,6 +36,8 @@ func (a *attempt) end(err error) {
 
 // wait returns when a has ended, ctx has, or everything has.
 func (a *attempt) wait(ctx, life context.Context) error {
+	ctx, cancel := punctual(ctx)
+	defer cancel()
 	select {
 	case <-a.done:
 		return a.err
@@ -77,3 +79,16 @@ func (s *attempts) begin(addr string) (a *attempt, isNew bool) {
 	s.latest[addr] = a
 	return a, true
 }
+
+// punctual returns ctx with a Done that is closed at its deadline, which that of a trip is not.
+func punctual(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		// A deadline that the parent seems to keep would not get a timer.
+		return context.WithDeadline(withoutDeadline{ctx}, deadline)
+	}
+	return ctx, func() {}
+}
+
+type withoutDeadline struct{ context.Context }
+
+func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }

@@ -63,7 +63,8 @@ func Open(target redisurl.Target, settings Settings) *Conn {
 // Clustered says that the keys of one call must share a slot.
 func (c *Conn) Clustered() bool { return c.target.Kind == redisurl.Cluster }
 
-// Prompt says that a call ends at the deadline of its context without a goroutine to see to it.
+// Prompt says that a call ends at the deadline of its context without a goroutine to see to it, and without a Done that
+// is closed then.
 func (c *Conn) Prompt() bool { return !c.Clustered() }
 
 // EvalSHA runs the script with the SHA-1 sum sha. It clears into and fills it: with the integers of the array that the
@@ -126,12 +127,8 @@ func isReplica(text string) bool {
 // try sends a command once. again says that it was not sent, and now may be.
 func (c *Conn) try(r *request, g *generation) (again bool, err error) {
 	defer g.calls.Done()
-	select {
-	case c.slots <- struct{}{}:
-	case <-c.life.Done():
-		return false, ErrClosed
-	case <-r.ctx.Done():
-		return false, &ConnectError{Err: fmt.Errorf("all connections are busy: %w", r.ctx.Err())}
+	if err := c.takeSlot(r.ctx); err != nil {
+		return false, err
 	}
 	begun := g.now()
 	result, err := g.do(&purpose{Context: r.ctx, call: !r.connects}, c.slots, r.build(g.client.B()))
@@ -164,6 +161,25 @@ func (c *Conn) try(r *request, g *generation) (again bool, err error) {
 		return false, &ConnectError{Err: err}
 	}
 	return false, fmt.Errorf("no reply from Redis: %w", err)
+}
+
+// takeSlot waits until the call may be under way.
+func (c *Conn) takeSlot(ctx context.Context) error {
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	ctx, cancel := punctual(ctx)
+	defer cancel()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-c.life.Done():
+		return ErrClosed
+	case <-ctx.Done():
+		return &ConnectError{Err: fmt.Errorf("all connections are busy: %w", ctx.Err())}
+	}
 }
 
 // hold returns the client, as one of its calls. It connects, if need be.

@@ -152,6 +152,8 @@ func (g *generation) do(ctx *purpose, slots <-chan struct{}, cmd rueidis.Complet
 		return ctx.or(g.client.Do(ctx, cmd))
 	}
 	results := make(chan rueidis.RedisResult, 1)
+	done, cancel := punctual(ctx)
+	defer cancel()
 	g.calls.Go(func() {
 		defer func() { <-slots }()
 		results <- g.client.Do(ctx, cmd)
@@ -159,7 +161,7 @@ func (g *generation) do(ctx *purpose, slots <-chan struct{}, cmd rueidis.Complet
 	select {
 	case r := <-results:
 		return ctx.or(r)
-	case <-ctx.Done():
+	case <-done.Done():
 	case <-g.life.Done():
 	}
 	select {

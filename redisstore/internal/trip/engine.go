@@ -40,7 +40,7 @@ type Engine struct {
 	life     context.Context // ends with the engine
 	end      context.CancelFunc
 	overdue  error
-	prompt   bool // the runner's calls end at their deadline
+	prompt   bool // the runner sees to deadlines by itself
 
 	flights sync.WaitGroup // flights, probes and single calls under way
 	mu      sync.RWMutex   // held while flights grows outside a lane
@@ -75,6 +75,31 @@ func New(s Settings) *Engine {
 
 // now returns the nanoseconds since the engine was made.
 func (e *Engine) now() int64 { return int64(time.Since(e.made)) }
+
+// until returns a context that ends with the engine, and at the deadline, for a trip. For a prompt runner it has no timer of
+// its own, which would cost a lone caller much of a trip's time: it wakes a thread that waits for the network.
+func (e *Engine) until(deadline int64) (context.Context, context.CancelFunc) {
+	at := e.made.Add(time.Duration(deadline))
+	if e.prompt {
+		return deadlineContext{e.life, at}, func() {}
+	}
+	return context.WithDeadline(e.life, at)
+}
+
+// deadlineContext has a deadline, at which Done is not closed.
+type deadlineContext struct {
+	context.Context
+	at time.Time
+}
+
+func (c deadlineContext) Deadline() (time.Time, bool) { return c.at, true }
+
+func (c deadlineContext) Err() error {
+	if err := c.Context.Err(); err != nil || time.Now().Before(c.at) {
+		return err
+	}
+	return context.DeadlineExceeded
+}
 
 // Ask sends r in a lane and waits for its results. An error wraps one of the sentinels, or is that of ctx.
 func (e *Engine) Ask(ctx context.Context, lane int, r Request) (weir.Results, error) {

@@ -59,7 +59,7 @@ func (f *flight) run() {
 		deadline = max(deadline, c.deadline)
 	}
 	e := f.lane.engine
-	ctx, cancel := context.WithDeadline(e.life, e.made.Add(time.Duration(deadline)))
+	ctx, cancel := e.until(deadline)
 	defer cancel()
 	switch err := f.send(ctx, f.order); {
 	case err == nil:

@@ -2,6 +2,7 @@ package trip
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -84,6 +85,7 @@ func (l *lane) fly(f *flight) {
 	for l.board(f) {
 		f.run()
 		l.land(f)
+		runtime.Gosched()
 	}
 	l.engine.idle.Put(f)
 	l.engine.flights.Done()

@@ -32,6 +32,11 @@ func (f *fakeRedis) EvalSHA(ctx context.Context, _ string, keys, _ []string, int
 	if say == nil {
 		say = admit
 	}
+	if d, ok := ctx.(deadlineContext); ok { // as a prompt runner does, see to the deadline
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(d.Context, d.at)
+		defer cancel()
+	}
 	return say(ctx, keys, into)
 }
 
