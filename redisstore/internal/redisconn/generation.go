@@ -169,7 +169,7 @@ func (g *generation) do(ctx *purpose, slots <-chan struct{}, cmd rueidis.Complet
 		return ctx.or(r)
 	default:
 	}
-	if err := ctx.Err(); err != nil {
+	if err := done.Err(); err != nil {
 		return rueidis.RedisResult{}, err
 	}
 	return rueidis.RedisResult{}, ErrClosed

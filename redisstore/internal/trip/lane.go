@@ -117,8 +117,11 @@ func (l *lane) board(f *flight) bool {
 		l.lost--
 		return false
 	}
-	taken, states := 0, 0
+	taken, states, now := 0, 0, l.engine.now()
 	for _, c := range l.waiting {
+		if c.deadline <= now {
+			c.decide(weir.Results{}, l.engine.overdue)
+		}
 		if !c.isPending() {
 			c.release()
 			taken++
