@@ -116,6 +116,7 @@ func TestRunnerThatHangs(t *testing.T) {
 				if !e.Out() {
 					t.Error("the breaker is closed")
 				}
+				synctest.Wait()
 				if n := runtime.NumGoroutine() - before; n > maxFlights+maxLost+2 {
 					t.Errorf("got %d goroutines, want at most %d flights and a probe", n, maxFlights+maxLost)
 				}
