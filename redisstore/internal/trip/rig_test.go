@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 // fakeRedis answers what a test says, in a bubble's time. Without words of its own it admits everything.
 type fakeRedis struct {
 	prompt      bool
+	now, most   atomic.Int64 // calls under way, and the most that were
 	mu          sync.Mutex
 	say         func(ctx context.Context, keys []string, into *script.Reply) error // nil: admit
 	trips       [][]string                                                         // the keys of each call
@@ -25,6 +27,10 @@ type fakeRedis struct {
 }
 
 func (f *fakeRedis) EvalSHA(ctx context.Context, _ string, keys, _ []string, into *script.Reply) error {
+	n := f.now.Add(1)
+	defer f.now.Add(-1)
+	for most := f.most.Load(); n > most && !f.most.CompareAndSwap(most, n); most = f.most.Load() {
+	}
 	f.mu.Lock()
 	f.trips = append(f.trips, slices.Clone(keys))
 	say := f.say
