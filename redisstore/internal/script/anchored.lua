@@ -4,47 +4,47 @@
 --
 -- State: the start of the window, and the units in it.
 local function new_anchored(limit, length)
-  local w = {family = 'a', size = 2, quota = limit}
+  return {
+    family = 'a', format = '<dd', size = 16, quota = limit,
 
-  function w.sane(start, count)
-    return whole(start, exact) and whole(count, exact)
-  end
+    sane = function(start, count)
+      return whole(start, exact) and whole(count, exact)
+    end,
 
-  function w.settle(start, count)
-    if count == 0 or now - start >= length or start - now > length then
-      return 0, 0
-    end
-    return start, count
-  end
+    settle = function(start, count)
+      if count == 0 or now - start >= length or start - now > length then
+        return 0, 0
+      end
+      return start, count
+    end,
 
-  function w.used(start, count)
-    return count
-  end
+    used = function(start, count)
+      return count
+    end,
 
-  function w.wait(cost, start, count)
-    if cost <= limit - count then
-      return 0
-    end
-    return start - now + length
-  end
+    wait = function(cost, start, count)
+      if cost <= limit - count then
+        return 0
+      end
+      return start - now + length
+    end,
 
-  function w.charge(n, start, count)
-    if count == 0 then
-      start = now
-    end
-    return start, add_capped(count, n, exact)
-  end
+    charge = function(n, start, count)
+      if count == 0 then
+        start = now
+      end
+      return start, add_capped(count, n, exact)
+    end,
 
-  function w.refund(n, start, count)
-    if n >= count then
-      return 0, 0
-    end
-    return start, count - n
-  end
+    refund = function(n, start, count)
+      if n >= count then
+        return 0, 0
+      end
+      return start, count - n
+    end,
 
-  function w.carry(old, start, count)
-    return start, count
-  end
-
-  return w
+    carry = function(old, start, count)
+      return start, count
+    end,
+  }
 end

@@ -2,17 +2,25 @@
 -- KEYS, ARGV  those of batch.lua
 -- returns nothing: it is part of general, see prelude.lua
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
-local find, match, gmatch, sub, concat = string.find, string.match, string.gmatch, string.sub, table.concat
+local find, sub = string.find, string.sub
 local pack, numbers = struct.pack, struct.unpack
-local unpack = table.unpack or unpack
-local KEYS, call, try = KEYS, redis.call, redis.pcall
+local KEYS, try = KEYS, redis.pcall
 local exact = 9007199254740991
 local horizon = 3153600000000000
 
--- What keeps a subject from being decided: the codes of its answer. fail ends the work on it.
+-- fail ends the work on a subject that cannot be decided. The problem is one of the codes of decide.lua.
 local WINDOW, LISTS, FOREIGN, REDIS = -1, -2, -3, -4
 local function fail(problem, detail)
   error({problem = problem, detail = detail})
+end
+
+-- attempt returns the reply of a command.
+local function attempt(...)
+  local reply = try(...)
+  if type(reply) == 'table' and reply.err then
+    fail(REDIS, reply.err)
+  end
+  return reply
 end
 
 -- whole says whether x is an integer from 0 to most.
@@ -78,13 +86,4 @@ local function mul_div_ceil(a, b, c, limit)
     q = q + 1
   end
   return add_capped(times * b, q, limit)
-end
-
--- recharge charges to a fresh state under new the units that are in use under old.
-local function recharge(old, new, used)
-  local debt = max(0, used - old.quota)
-  if used - debt > new.quota then
-    used = new.quota + debt
-  end
-  return new.charge(used, 0, 0, 0, 0)
 end

@@ -9,60 +9,64 @@ local function new_bucket(capacity, refill, unit)
   end
   local full = capacity * unit
   local max_used, full_time = mul_capped(horizon, refill, exact), ceil(full / refill)
-  local b = {family = 'b', size = 2, quota = capacity, full = full, unit = unit}
-
-  function b.sane(used, at)
-    return whole(used, max_used) and whole(at, exact)
+  if full_time > horizon then
+    return nil
   end
 
-  function b.settle(used, at)
-    if used == 0 then
-      return 0, 0
-    elseif now <= at then
-      if at - now > full_time then
+  return {
+    family = 'b', format = '<dd', size = 16, quota = capacity, full = full, unit = unit,
+
+    sane = function(used, at)
+      return whole(used, max_used) and whole(at, exact)
+    end,
+
+    settle = function(used, at)
+      if used == 0 then
+        return 0, 0
+      elseif now <= at then
+        if at - now > full_time then
+          return 0, 0
+        end
+        return used, at
+      end
+      local elapsed = now - at
+      if elapsed >= used / refill then
         return 0, 0
       end
-      return used, at
-    end
-    local elapsed = now - at
-    if elapsed >= used / refill then
-      return 0, 0
-    end
-    return used - elapsed * refill, now
-  end
+      return used - elapsed * refill, now
+    end,
 
-  function b.used(used)
-    return ceil(used / unit)
-  end
+    used = function(used)
+      return ceil(used / unit)
+    end,
 
-  function b.wait(cost, used, at)
-    local need, left = cost * unit, full - used
-    if need <= left then
-      return 0
-    end
-    return ceil((need - left) / refill) + max(0, at - now)
-  end
+    wait = function(cost, used, at)
+      local need, left = cost * unit, full - used
+      if need <= left then
+        return 0
+      end
+      return ceil((need - left) / refill) + max(0, at - now)
+    end,
 
-  function b.charge(n, used, at)
-    return add_capped(used, mul_capped(n, unit, exact), max_used), max(at, now)
-  end
+    charge = function(n, used, at)
+      return add_capped(used, mul_capped(n, unit, exact), max_used), max(at, now)
+    end,
 
-  function b.refund(n, used, at)
-    if n >= used / unit then
-      return 0, 0
-    end
-    return used - n * unit, at
-  end
+    refund = function(n, used, at)
+      if n >= used / unit then
+        return 0, 0
+      end
+      return used - n * unit, at
+    end,
 
-  function b.carry(old, used, at)
-    local debt = max(0, used - old.full)
-    used = mul_div_ceil(used, unit, old.unit, max_used)
-    local most = add_capped(full, mul_div_ceil(debt, unit, old.unit, max_used), max_used)
-    if at - now > full_time then
-      at = now + full_time
-    end
-    return min(used, most), at
-  end
-
-  return b
+    carry = function(old, used, at)
+      local debt = max(0, used - old.full)
+      used = mul_div_ceil(used, unit, old.unit, max_used)
+      local most = add_capped(full, mul_div_ceil(debt, unit, old.unit, max_used), max_used)
+      if at - now > full_time then
+        at = now + full_time
+      end
+      return min(used, most), at
+    end,
+  }
 end

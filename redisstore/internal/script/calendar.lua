@@ -5,15 +5,7 @@
 -- State: the time of the last charge, the units in the window that holds it, and that window's start and end. So a state
 -- is settled without knowing the calendar. Where a window is needed that is not known, the client is asked for it.
 local function new_calendar(limit)
-  local f = {family = 'f', size = 4, quota = limit, calendar = true}
   local ends = {} -- of the windows that are known, by their starts
-
-  -- know takes the bounds of three windows that follow each other. The first may be empty: see calendar.go.
-  function f.know(a, b, c, d)
-    ends[a] = b
-    ends[b] = c
-    ends[c] = d
-  end
 
   -- window returns the window [start, stop) that holds t.
   local function window(t)
@@ -25,46 +17,55 @@ local function new_calendar(limit)
     fail(WINDOW, t)
   end
 
-  function f.sane(at, count, start, stop)
-    return whole(at, exact) and whole(count, exact) and
-      (count == 0 or whole(start, at) and whole(stop, 2 * exact) and at < stop)
-  end
+  return {
+    family = 'f', format = '<dddd', size = 32, quota = limit,
 
-  function f.settle(at, count, start, stop)
-    if count == 0 or at < start or now >= stop or at - now > stop - start then
-      return 0, 0, 0, 0
-    end
-    return at, count, start, stop
-  end
+    -- know takes the bounds of three windows that follow each other. The first may be empty: see calendar.go.
+    know = function(a, b, c, d)
+      ends[a] = b
+      ends[b] = c
+      ends[c] = d
+    end,
 
-  function f.used(at, count)
-    return count
-  end
+    sane = function(at, count, start, stop)
+      return whole(at, exact) and whole(count, exact) and
+        (count == 0 or whole(start, at) and whole(stop, 2 * exact) and at < stop)
+    end,
 
-  function f.wait(cost, at, count, start, stop)
-    if cost <= limit - count then
-      return 0
-    end
-    return stop - now
-  end
+    settle = function(at, count, start, stop)
+      if count == 0 or at < start or now >= stop or at - now > stop - start then
+        return 0, 0, 0, 0
+      end
+      return at, count, start, stop
+    end,
 
-  function f.charge(n, at, count, start, stop)
-    if count == 0 then
-      start, stop = window(now)
-    end
-    return max(at, now), add_capped(count, n, exact), start, stop
-  end
+    used = function(at, count)
+      return count
+    end,
 
-  function f.refund(n, at, count, start, stop)
-    if n >= count then
-      return 0, 0, 0, 0
-    end
-    return at, count - n, start, stop
-  end
+    wait = function(cost, at, count, start, stop)
+      if cost <= limit - count then
+        return 0
+      end
+      return stop - now
+    end,
 
-  function f.carry(old, at, count)
-    return at, count, window(max(now, at))
-  end
+    charge = function(n, at, count, start, stop)
+      if count == 0 then
+        start, stop = window(now)
+      end
+      return max(at, now), add_capped(count, n, exact), start, stop
+    end,
 
-  return f
+    refund = function(n, at, count, start, stop)
+      if n >= count then
+        return 0, 0, 0, 0
+      end
+      return at, count - n, start, stop
+    end,
+
+    carry = function(old, at, count)
+      return at, count, window(max(now, at))
+    end,
+  }
 end

@@ -4,46 +4,46 @@
 --
 -- State: the time of the last charge, and the units in the window that holds it.
 local function new_fixed(limit, length)
-  local f = {family = 'f', size = 2, quota = limit}
+  return {
+    family = 'f', format = '<dd', size = 16, quota = limit,
 
-  function f.sane(at, count)
-    return whole(at, exact) and whole(count, exact)
-  end
+    sane = function(at, count)
+      return whole(at, exact) and whole(count, exact)
+    end,
 
-  function f.settle(at, count)
-    local t = max(now, at)
-    if count == 0 or at < t - t % length or at - now > length then
-      return 0, 0
-    end
-    return at, count
-  end
+    settle = function(at, count)
+      local t = max(now, at)
+      if count == 0 or at < t - t % length or at - now > length then
+        return 0, 0
+      end
+      return at, count
+    end,
 
-  function f.used(at, count)
-    return count
-  end
+    used = function(at, count)
+      return count
+    end,
 
-  function f.wait(cost, at, count)
-    if cost <= limit - count then
-      return 0
-    end
-    local t = max(now, at)
-    return t - now + (length - t % length)
-  end
+    wait = function(cost, at, count)
+      if cost <= limit - count then
+        return 0
+      end
+      local t = max(now, at)
+      return t - now + (length - t % length)
+    end,
 
-  function f.charge(n, at, count)
-    return max(at, now), add_capped(count, n, exact)
-  end
+    charge = function(n, at, count)
+      return max(at, now), add_capped(count, n, exact)
+    end,
 
-  function f.refund(n, at, count)
-    if n >= count then
-      return 0, 0
-    end
-    return at, count - n
-  end
+    refund = function(n, at, count)
+      if n >= count then
+        return 0, 0
+      end
+      return at, count - n
+    end,
 
-  function f.carry(old, at, count)
-    return at, count
-  end
-
-  return f
+    carry = function(old, at, count)
+      return at, count
+    end,
+  }
 end

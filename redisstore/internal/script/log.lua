@@ -19,20 +19,15 @@
 local list
 
 local function new_log(limit, length)
-  local l = {family = 'l', size = 3, quota = limit}
-
   -- entry returns the time and the total of the stamp at a place, nil if there is none.
   local function entry(place)
     if list.none then
       return nil
     end
-    local stamp = try('LINDEX', list.key, place)
+    local stamp, at, total = attempt('LINDEX', list.key, place)
     if not stamp then
       return nil
-    elseif type(stamp) == 'table' then
-      fail(REDIS, stamp.err)
     end
-    local at, total
     if #stamp == 16 then
       at, total = numbers('<dd', stamp)
     end
@@ -66,125 +61,112 @@ local function new_log(limit, length)
     return high, found, base
   end
 
-  local function length_of_list()
-    local n = try('LLEN', list.key)
-    if type(n) == 'table' then
-      fail(REDIS, n.err)
-    end
-    return n
-  end
+  return {
+    family = 'l', format = '<ddd', size = 24, quota = limit,
 
-  function l.sane(base, total, newest)
-    return whole(total, exact) and whole(base, total) and whole(newest, exact)
-  end
+    sane = function(base, total, newest)
+      return whole(total, exact) and whole(base, total) and whole(newest, exact)
+    end,
 
-  function l.settle(base, total, newest)
-    if total > base and now - newest < length and newest - now <= length then
-      local first, at, before = seek(true, max(now, newest) - length, base)
-      if at then
-        list.first = first
-        return before, total, newest
+    settle = function(base, total, newest)
+      if total > base and now - newest < length and newest - now <= length then
+        local first, at, before = seek(true, max(now, newest) - length, base)
+        if at then
+          list.first = first
+          return before, total, newest
+        end
       end
-    end
-    return 0, 0, 0 -- expired, or the list was evicted
-  end
+      return 0, 0, 0 -- expired, or the list was evicted
+    end,
 
-  function l.used(base, total)
-    return total - base
-  end
+    used = function(base, total)
+      return total - base
+    end,
 
-  function l.wait(cost, base, total, newest)
-    local short = cost - (limit - (total - base))
-    if short <= 0 then
-      return 0
-    end
-    local at
-    if short < total - base then
-      local _, found = seek(false, base + short - 1, base)
-      at = found
-    end
-    return (at or newest) - now + length
-  end
+    wait = function(cost, base, total, newest)
+      local short = cost - (limit - (total - base))
+      if short <= 0 then
+        return 0
+      end
+      local at
+      if short < total - base then
+        local _, found = seek(false, base + short - 1, base)
+        at = found
+      end
+      return (at or newest) - now + length
+    end,
 
-  function l.charge(n, base, total, newest)
-    if total == base then
-      list.none, list.stale, list.push = true, length_of_list() > 0, true
-      return 0, n, now
-    end
-    n = min(n, exact - (total - base))
-    if n == 0 then
+    charge = function(n, base, total, newest)
+      if total == base then
+        list.none, list.stale, list.push = true, attempt('LLEN', list.key) > 0, true
+        return 0, n, now
+      end
+      n = min(n, exact - (total - base))
+      if n == 0 then
+        return base, total, newest
+      elseif n > exact - total then
+        list.shift = base
+        base, total = 0, total - base
+      end
+      total = total + n
+      if newest < now then
+        list.push, newest = true, now
+      elseif not list.push then
+        list.last = true
+      end
+      if total - base > limit then -- one stamp holds all debt
+        local first = seek(false, total - limit, base) - 1
+        if list.last then
+          first = min(first, attempt('LLEN', list.key) - 2)
+        end
+        list.first = max(list.first, first)
+      end
       return base, total, newest
-    elseif n > exact - total then
-      list.shift = base
-      base, total = 0, total - base
-    end
-    total = total + n
-    if newest < now then
-      list.push, newest = true, now
-    elseif not list.push then
-      list.last = true
-    end
-    if total - base > limit then -- one stamp holds all debt
-      local first = seek(false, total - limit, base) - 1
-      if list.last then
-        first = min(first, length_of_list() - 2)
-      end
-      list.first = max(list.first, first)
-    end
-    return base, total, newest
-  end
+    end,
 
-  function l.refund(n, base, total, newest)
-    if n >= total - base then
-      return 0, 0, 0
-    end
-    total = total - n
-    if not list.push then
-      list.last = true
-      local _, before = entry(-2)
-      if before and before >= total then
-        list.keep, newest = seek(false, total - 1, base)
+    refund = function(n, base, total, newest)
+      if n >= total - base then
+        return 0, 0, 0
       end
-    end
-    return base, total, newest
-  end
+      total = total - n
+      if not list.push then
+        list.last = true
+        local _, before = entry(-2)
+        if before and before >= total then
+          list.keep, newest = seek(false, total - 1, base)
+        end
+      end
+      return base, total, newest
+    end,
 
-  function l.carry(old, base, total, newest)
-    return base, total, newest
-  end
+    carry = function(old, base, total, newest)
+      return base, total, newest
+    end,
 
-  -- flush writes what has become of the list, once the record is written. The list lives for ttl.
-  function l.flush(ttl, base, total, newest)
-    local function write(...)
-      local r = try(...)
-      if type(r) == 'table' and r.err then
-        fail(REDIS, r.err)
+    -- flush writes what has become of the list, once the record is written. The list lives for ttl.
+    flush = function(ttl, base, total, newest)
+      local key = list.key
+      if total == base or list.stale then
+        attempt('UNLINK', key)
+      elseif list.shift > 0 then
+        local stamps = attempt('LRANGE', key, list.first, -1)
+        attempt('UNLINK', key)
+        for i, stamp in ipairs(stamps) do
+          local at, total = numbers('<dd', stamp)
+          attempt('RPUSH', key, pack('<dd', at, total - list.shift))
+        end
+      elseif list.first > 0 or list.keep then
+        attempt('LTRIM', key, list.first, list.keep or -1)
       end
-      return r
-    end
-    local key = list.key
-    if total == base or list.stale then
-      write('UNLINK', key)
-    elseif list.shift > 0 then
-      local stamps = write('LRANGE', key, list.first, -1)
-      write('UNLINK', key)
-      for i, stamp in ipairs(stamps) do
-        local at, total = numbers('<dd', stamp)
-        write('RPUSH', key, pack('<dd', at, total - list.shift))
+      if total > base then
+        if list.push then
+          attempt('RPUSH', key, pack('<dd', newest, total))
+        elseif list.last then
+          attempt('LSET', key, -1, pack('<dd', newest, total))
+        end
+        attempt('PEXPIRE', key, ttl)
       end
-    elseif list.first > 0 or list.keep then
-      write('LTRIM', key, list.first, list.keep or -1)
-    end
-    if total > base then
-      if list.push then
-        write('RPUSH', key, pack('<dd', newest, total))
-      elseif list.last then
-        write('LSET', key, -1, pack('<dd', newest, total))
-      end
-      write('PEXPIRE', key, ttl)
-    end
-    list.first, list.shift, list.none = 0, 0, nil
-  end
-
-  return l
+      list.first, list.shift, list.none = 0, 0, nil
+    end,
+  }
 end

@@ -16,7 +16,7 @@ var (
 	Source = preludeSource +
 		"local function general(now, grace, out, texts)\n" + arithmeticSource +
 		"return (function()\n" +
-		bucketSource + stepwiseSource + fixedSource + calendarSource + anchoredSource + slidingSource + logSource +
+		bucketSource + stepwiseSource + fixedSource + calendarSource + anchoredSource + slidingSource + logSource + scopeSource +
 		"return (function()\n" + decideSource +
 		"end)() end)() end\n" +
 		severalSource +

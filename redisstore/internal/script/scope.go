@@ -1,10 +1,14 @@
 package script
 
 import (
+	_ "embed"
 	"sync/atomic"
 
 	"github.com/weirhq/weir"
 )
+
+//go:embed scope.lua
+var scopeSource string
 
 // Scope is a list of limits as the script takes them. It does not change and is safe to share.
 type Scope struct {

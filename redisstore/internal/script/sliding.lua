@@ -8,11 +8,6 @@ local function new_sliding(limit, length)
   if limit > max_count then
     return nil
   end
-  local w = {family = 'w', size = 3, quota = limit, length = length}
-
-  function w.sane(start, previous, current)
-    return whole(start, exact) and whole(previous, max_count) and whole(current, max_count)
-  end
 
   -- faded returns what the previous window still counts for.
   local function faded(start, previous)
@@ -22,7 +17,7 @@ local function new_sliding(limit, length)
     return mul_div_floor(previous, length - max(0, now - start), length)
   end
 
-  function w.settle(start, previous, current)
+  local function settle(start, previous, current)
     local begun = now - now % length
     if start > now then
       if start - now > 2 * length then
@@ -39,41 +34,46 @@ local function new_sliding(limit, length)
     return start, previous, current
   end
 
-  function w.used(start, previous, current)
-    return current + faded(start, previous)
-  end
+  return {
+    family = 'w', format = '<ddd', size = 24, quota = limit, length = length,
 
-  function w.wait(cost, start, previous, current)
-    if current + faded(start, previous) + cost <= limit then
-      return 0
-    end
-    local windows, fading, left = 1, previous, limit - cost - current
-    if left < 0 then
-      windows, fading, left = 2, current, limit - cost
-    end
-    local rest = mul_div_ceil(left + 1, length, fading, length) - 1
-    return add_capped(start - now, windows * length - rest, exact)
-  end
+    sane = function(start, previous, current)
+      return whole(start, exact) and whole(previous, max_count) and whole(current, max_count)
+    end,
 
-  function w.charge(n, start, previous, current)
-    if previous == 0 and current == 0 then
-      start = now - now % length
-    end
-    return start, previous, add_capped(current, n, max_count)
-  end
+    settle = settle,
 
-  function w.refund(n, start, previous, current)
-    local now_back = min(n, current)
-    return w.settle(start, max(0, previous - (n - now_back)), current - now_back)
-  end
+    used = function(start, previous, current)
+      return current + faded(start, previous)
+    end,
 
-  function w.carry(old, start, previous, current)
-    if old.length ~= length then
-      return recharge(old, w, old.used(start, previous, current))
-    end
-    local most = min(limit + max(0, old.used(start, previous, current) - old.quota), max_count)
-    return start, min(previous, most), min(current, most)
-  end
+    wait = function(cost, start, previous, current)
+      if current + faded(start, previous) + cost <= limit then
+        return 0
+      end
+      local windows, fading, left = 1, previous, limit - cost - current
+      if left < 0 then
+        windows, fading, left = 2, current, limit - cost
+      end
+      local rest = mul_div_ceil(left + 1, length, fading, length) - 1
+      return add_capped(start - now, windows * length - rest, exact)
+    end,
 
-  return w
+    charge = function(n, start, previous, current)
+      if previous == 0 and current == 0 then
+        start = now - now % length
+      end
+      return start, previous, add_capped(current, n, max_count)
+    end,
+
+    refund = function(n, start, previous, current)
+      local now_back = min(n, current)
+      return settle(start, max(0, previous - (n - now_back)), current - now_back)
+    end,
+
+    carry = function(old, start, previous, current)
+      local most = min(limit + max(0, old.used(start, previous, current) - old.quota), max_count)
+      return start, min(previous, most), min(current, most)
+    end,
+  }
 end

@@ -9,60 +9,61 @@ local function new_stepwise(capacity, refill, interval)
     return nil
   end
   local max_used, full_time = mul_capped(floor(horizon / interval), refill, exact), steps * interval
-  local w = {family = 's', size = 2, quota = capacity, interval = interval}
 
-  function w.sane(used, at)
-    return whole(used, max_used) and whole(at, exact)
-  end
+  return {
+    family = 's', format = '<dd', size = 16, quota = capacity, interval = interval,
 
-  function w.settle(used, at)
-    if used == 0 or at - now > full_time then
-      return 0, 0
-    elseif now <= at then
-      return used, at
-    end
-    local passed = floor((now - at) / interval)
-    if passed >= used / refill then
-      return 0, 0
-    end
-    return used - passed * refill, at + passed * interval
-  end
+    sane = function(used, at)
+      return whole(used, max_used) and whole(at, exact)
+    end,
 
-  function w.used(used)
-    return used
-  end
+    settle = function(used, at)
+      if used == 0 or at - now > full_time then
+        return 0, 0
+      elseif now <= at then
+        return used, at
+      end
+      local passed = floor((now - at) / interval)
+      if passed >= used / refill then
+        return 0, 0
+      end
+      return used - passed * refill, at + passed * interval
+    end,
 
-  function w.wait(cost, used, at)
-    local left = capacity - used
-    if cost <= left then
-      return 0
-    end
-    return at - now + ceil((cost - left) / refill) * interval
-  end
+    used = function(used)
+      return used
+    end,
 
-  function w.charge(n, used, at)
-    if used == 0 then
-      at = now
-    end
-    return add_capped(used, n, max_used), at
-  end
+    wait = function(cost, used, at)
+      local left = capacity - used
+      if cost <= left then
+        return 0
+      end
+      return at - now + ceil((cost - left) / refill) * interval
+    end,
 
-  function w.refund(n, used, at)
-    if n >= used then
-      return 0, 0
-    end
-    return used - n, at
-  end
+    charge = function(n, used, at)
+      if used == 0 then
+        at = now
+      end
+      return add_capped(used, n, max_used), at
+    end,
 
-  function w.carry(old, used, at)
-    local most = add_capped(capacity, max(0, used - old.quota), max_used)
-    if at < now then
-      at = max(0, now - mul_div_floor(now - at, interval, old.interval))
-    elseif at - now > full_time then
-      at = now + full_time
-    end
-    return min(used, most), at
-  end
+    refund = function(n, used, at)
+      if n >= used then
+        return 0, 0
+      end
+      return used - n, at
+    end,
 
-  return w
+    carry = function(old, used, at)
+      local most = add_capped(capacity, max(0, used - old.quota), max_used)
+      if at < now then
+        at = max(0, now - mul_div_floor(now - at, interval, old.interval))
+      elseif at - now > full_time then
+        at = now + full_time
+      end
+      return min(used, most), at
+    end,
+  }
 end
