@@ -21,13 +21,14 @@ func hasty(o *Options) { o.Timeout = 100 * time.Millisecond }
 // admitted last may be unknown to the new one. At worst that is all of it.
 const lostUnits = quota
 
-// expectWithin checks what a load of the quota has brought when there was a failover.
+// expectWithin checks what a load of the quota has brought when there was a failover. A few replies are lost with the old
+// master: what they admitted nobody heard of.
 func (x *load) expectWithin(t *testing.T) {
 	t.Helper()
 	x.stop()
 	t.Log(x)
-	if got := x.admitted.Load(); got < quota || got > quota+lostUnits {
-		t.Errorf("got %v, want %d admitted, and at most %d of a lost master's besides", x, quota, lostUnits)
+	if got := x.admitted.Load(); got < quota*9/10 || got > quota+lostUnits {
+		t.Errorf("got %v, want about %d admitted, and at most %d of a lost master's besides", x, quota, lostUnits)
 	}
 }
 

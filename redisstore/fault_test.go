@@ -469,14 +469,16 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	var done sync.WaitGroup
+	var begun atomic.Int64
 	for range 300 {
 		done.Go(func() {
+			begun.Add(1)
 			if _, err := limiter.Allow(context.Background(), "key"); !errors.Is(err, ErrClosed) {
 				t.Errorf("under way: got error %v, want %v", err, ErrClosed)
 			}
 		})
 	}
-	await(t, "calls under way", func() bool { return store.engine.Waiting(0) > 100 })
+	await(t, "calls under way", func() bool { return begun.Load() == 300 })
 	if err := store.Close(); err != nil {
 		t.Error(err)
 	}

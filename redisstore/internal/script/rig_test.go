@@ -118,11 +118,14 @@ func (r *rig) once(tb testing.TB, when timed, requests ...request) []answer {
 	return answers
 }
 
+// mostRounds is how often a request may have to be asked for: once more for lists, and for each window that it needs.
+const mostRounds = 3 + weir.MaxLimits
+
 // all asks for all requests, and again for those whose problem has a remedy.
 func (r *rig) all(tb testing.TB, when timed, requests ...request) []answer {
 	tb.Helper()
 	answers := r.once(tb, when, requests...)
-	for range 3 {
+	for range mostRounds {
 		var again []request
 		var before []answer
 		var places []int

@@ -31,7 +31,7 @@ func (s *store) do(op Op, scope *weir.Scope, key string, cost int64) (weir.Resul
 	now := s.now.Load()
 	request := []request{{op, NewScope(scope.Specs), cost, fmt.Sprintf("%s%d:%s:%s", s.prefix, len(scope.Name), scope.Name, key)}}
 	answers := make([]answer, 1)
-	for range 4 {
+	for range mostRounds {
 		var err error
 		answers, err = s.rig.ask(timed{at(now).now, s.guess(now)}, request, answers)
 		if err != nil {

@@ -248,11 +248,3 @@ func (e *Engine) Close() bool {
 
 // Wait waits, after Close, for what was sent.
 func (e *Engine) Wait() { e.flights.Wait() }
-
-// Waiting is how many calls wait in a lane.
-func (e *Engine) Waiting(lane int) int {
-	l := &e.lanes[lane]
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting)
-}

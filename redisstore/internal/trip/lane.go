@@ -53,7 +53,7 @@ func (l *lane) add(c *call, mayLead bool) (*flight, error) {
 	switch {
 	case l.closed:
 		return nil, ErrClosed
-	case len(l.waiting) >= l.engine.settings.MaxWaiting && !l.purge():
+	case len(l.waiting) >= l.engine.settings.MaxWaiting:
 		return nil, fmt.Errorf("%w: %d operations wait already", ErrOutage, l.engine.settings.MaxWaiting)
 	case free && mayLead && len(l.waiting) == 0:
 		f := l.launch()
@@ -148,19 +148,6 @@ func (l *lane) board(f *flight) bool {
 func (l *lane) takeOff(f *flight) {
 	f.began = l.engine.now()
 	l.air = append(l.air, f)
-}
-
-// purge drops calls that nobody waits for any more, and says whether there were any. l.mu must be held.
-func (l *lane) purge() bool {
-	before := len(l.waiting)
-	l.waiting = slices.DeleteFunc(l.waiting, func(c *call) bool {
-		gone := !c.isPending()
-		if gone {
-			c.release()
-		}
-		return gone
-	})
-	return len(l.waiting) < before
 }
 
 // land takes f's calls off board, decides those that have a result and queues the others again, before all who wait.
