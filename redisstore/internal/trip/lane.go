@@ -14,7 +14,7 @@ import (
 // millisecond on ordinary machines.
 const (
 	maxSubjects = 128 // operations in one script call
-	maxStates   = 256 // limits of all of them
+	maxStates   = 384 // limits of all of them
 )
 
 // Flights of one lane: two, so that one is on its way while Redis works on the other; and how many more of which the
