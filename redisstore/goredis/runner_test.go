@@ -236,7 +236,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestNothingTwice: a script whose reply does not come is sent once, though go-redis by itself sends it four times.
+// TestNothingTwice: a script whose reply does not come is sent once, though go-redis by itself sends it up to four times.
 func TestNothingTwice(t *testing.T) {
 	for name, silent := range map[string]bool{"the connection ends": false, "nothing is said": true} {
 		t.Run(name, func(t *testing.T) {
@@ -252,17 +252,27 @@ func TestNothingTwice(t *testing.T) {
 			}
 			for kind, client := range clients {
 				defer client.Close()
-				before := s.scripts.Load()
-				if err := goredis.New(client).EvalSHA(t.Context(), sum(count), []string{"k"}, nil, new(redisstore.Reply)); err == nil || isOfRedis(err) {
-					t.Errorf("%s: got %v", kind, err)
+				sent := func(send func() error) (n int64) {
+					for range 20 { // on a busy machine connecting may take too long, and then nothing is sent
+						before := s.scripts.Load()
+						if err := send(); err == nil || isOfRedis(err) {
+							t.Errorf("%s: got %v", kind, err)
+						}
+						if n = s.scripts.Load() - before; n > 0 {
+							break
+						}
+					}
+					return n
 				}
-				if n := s.scripts.Load() - before; n != 1 {
+				n := sent(func() error {
+					return goredis.New(client).EvalSHA(t.Context(), sum(count), []string{"k"}, nil, new(redisstore.Reply))
+				})
+				if n != 1 {
 					t.Errorf("%s: sent %d times", kind, n)
 				}
-				before = s.scripts.Load()
-				client.EvalSha(t.Context(), sum(count), []string{"k"})
-				if n := s.scripts.Load() - before; n != 4 {
-					t.Errorf("%s: go-redis by itself sends it %d times, not 4: does this test still show anything?", kind, n)
+				n = sent(func() error { return client.EvalSha(t.Context(), sum(count), []string{"k"}).Err() })
+				if n < 2 {
+					t.Errorf("%s: go-redis by itself sends it %d times: does this test still show anything?", kind, n)
 				}
 			}
 		})
