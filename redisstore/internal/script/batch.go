@@ -60,14 +60,20 @@ func (b *Batch) Begin(nowMicros string, guess int64) {
 	clear(b.keys)
 	clear(b.args)
 	clear(b.groups)
-	b.keys, b.args, b.groups, b.subjects, b.ints = b.keys[:0], append(b.args[:0], nowMicros), b.groups[:0], b.subjects[:0], 0
+	b.keys, b.args = b.keys[:0], append(b.args[:0], nowMicros)
+	b.groups, b.subjects, b.ints = b.groups[:0], b.subjects[:0], 0
 	b.guess = guess
 }
 
-// Add adds a request and returns its number. again is the problem that it had in an earlier batch, which is remedied now
-// if it can be; zero for none. Requests of one Op, Scope and cost should follow each other, and among them those of one key must.
-// Cost is 0 to [weir.MaxQuota]; [Reset] knows none.
+// Add adds a request and returns its number. cost is 0 to [weir.MaxQuota]; [Reset] knows none. again is the problem that
+// the request had in an earlier batch, which is remedied now if it can be; zero for none.
+//
+// Requests that follow each other, with the same Op, Scope and cost and no problem, are one group. They should, for it is
+// quicker; and in a group requests for one key must follow each other too, or they do not see each other's writes.
 func (b *Batch) Add(op Op, scope *Scope, cost int64, key string, again Problem) int {
+	if op == Reset {
+		cost = 0
+	}
 	lists := scope.log || again.Kind == Lists || again.Kind == Window
 	if !b.continues(op, scope, cost, again) {
 		b.open(op, scope, cost, lists, again)

@@ -11,7 +11,8 @@ var decideSource string
 // ProblemKind is why a subject was not decided.
 type ProblemKind uint8
 
-// The problems. The first two are remedied by asking again, with the problem handed to [Batch.Add].
+// The problems. The first two are remedied by asking again, with the problem handed to [Batch.Add]: once for lists, and
+// once for each window that a decision needs, which is one but for clocks that are far off and limits that change.
 const (
 	None    ProblemKind = iota
 	Window              // the script needs a calendar window at Time

@@ -204,7 +204,7 @@ return function(op, cost, head, bounds, k, m, declared, o)
       while i + rows < k + m and subjects[i + rows] == key do
         rows = rows + 1
       end
-    elseif i > k and subjects[i - 1] == key then
+    elseif subjects[i - 1] == key then
       v = try('GET', key)
       if type(v) == 'table' then
         v = false

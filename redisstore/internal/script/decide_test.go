@@ -39,6 +39,27 @@ func TestAgainstAlgo(t *testing.T) {
 	}
 }
 
+// TestLogStartsItsTotalsAnew before they pass what is exact, and gathers its debt at the same time.
+func TestLogStartsItsTotalsAnew(t *testing.T) {
+	r := startRig(t)
+	specs := specsOf(weir.MustParseLimit("3/m sliding-log"))
+	scope := NewScope(specs)
+	var f reference
+	for _, step := range []struct {
+		second, n int64
+		op        Op
+	}{
+		{0, maxExact - 10, Charge}, {30, 2, Charge}, {40, 1, Charge}, {61, 20, Charge}, {61, 1, Peek}, {91, 20, Refund}, {91, 1, Take}, {99, 1, Take},
+		{100, 1, Take}, {100, 1, Take}, {130, maxExact, Charge}, {130, 1, Refund}, {160, 1, Take}, {189, 1, Take}, {190, 3, Take},
+	} {
+		now := 1_700_000_000_000_000 + step.second*1e6
+		got := r.all(t, at(now), request{step.op, scope, step.n, "k"})[0]
+		if want := f.apply(step.op, specs, now, step.n); got.problem != (Problem{}) || !slices.Equal(got.row, want) {
+			t.Fatalf("after %ds: %c %d: got %+v, want %v", step.second, step.op, step.n, got, want)
+		}
+	}
+}
+
 // comparison is a subject of the script and of the reference.
 type comparison struct {
 	*rand.Rand

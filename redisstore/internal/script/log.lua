@@ -129,12 +129,10 @@ local function new_log(limit, length)
         return 0, 0, 0
       end
       total = total - n
-      if not list.push then
-        list.last = true
-        local _, before = entry(-2)
-        if before and before >= total then
-          list.keep, newest = seek(false, total - 1, base)
-        end
+      list.last = true
+      local _, before = entry(-2)
+      if before and before >= total then
+        list.keep, newest = seek(false, total - 1, base)
       end
       return base, total, newest
     end,
@@ -166,7 +164,7 @@ local function new_log(limit, length)
         end
         attempt('PEXPIRE', key, ttl)
       end
-      list.first, list.shift, list.none = 0, 0, nil
+      list.first, list.shift = 0, 0
     end,
   }
 end

@@ -5,8 +5,9 @@
 -- take_several is the short way of batch.lua for subjects with more than one limit: of m subjects, whose keys begin at
 -- KEYS[k] and whose answers at out[o]. It returns where the subjects and answers begin that it left.
 local function take_several(now, grace, out, head, format, limits, cost, k, m, o)
-  local keys, numbers, pack, ceil, max, unpack = KEYS, struct.unpack, struct.pack, math.ceil, math.max, table.unpack or unpack
-  local try, values, before, last = redis.pcall, redis.call('MGET', unpack(KEYS, k, k + m - 1)), k - 1, k + m - 1
+  local try, numbers, pack, unpack = redis.pcall, struct.unpack, struct.pack, table.unpack or unpack
+  local keys, ceil, max, before, last = KEYS, math.ceil, math.max, k - 1, k + m - 1
+  local values = redis.call('MGET', unpack(keys, k, last))
   local refills, units, fulls, mosts, needs, n = {}, {}, {}, {}, {}, #limits / 32
   for i = 1, n do
     refills[i], units[i], fulls[i], mosts[i] = numbers('<dddd', limits, 32 * i - 31)
