@@ -86,7 +86,7 @@ func TestWorkloads(t *testing.T) {
 	const keys, long = 1000, 50 * time.Millisecond
 	for _, r := range All {
 		for _, w := range Workloads(keys, 1) {
-			if w.Callers > 64 {
+			if w.Callers > 64 || w.Hot && len(r.More) > 0 { // a key so hot would use up the other limits
 				continue
 			}
 			if err := w.Fill(r, s); err != nil {
