@@ -3,6 +3,7 @@ package canonical
 import (
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,9 @@ func TestPeekIsReadOnly(t *testing.T) {
 		}
 		err := r.client.EvalRO(r.ctx, Source, []string{r.key}, args...).Err()
 		if err != nil && strings.Contains(err.Error(), "unknown command") {
+			if os.Getenv("CI") != "" {
+				t.Fatal("the server is older than EVAL_RO, and in CI nothing is skipped: ", err)
+			}
 			t.Skip("the server is older than EVAL_RO: ", err)
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -109,6 +110,9 @@ func fullListener(t *testing.T) string {
 			return addr
 		}
 		t.Cleanup(func() { c.Close() })
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("this system accepts connections that nobody takes, and in CI nothing is skipped")
 	}
 	t.Skip("this system accepts connections that nobody takes")
 	return ""
