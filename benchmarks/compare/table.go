@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir/benchmarks/internal/report"
 	"github.com/weirhq/weir/benchmarks/rivals"
 )
 
@@ -96,7 +96,7 @@ func (t *table) markdown() string {
 				continue
 			}
 			fmt.Fprintf(&b, " %s |", c.against(&t.cells[0][j]))
-			allocs, bytes = max(allocs, median(c.allocs)), max(bytes, median(c.bytes))
+			allocs, bytes = max(allocs, report.Median(c.allocs)), max(bytes, report.Median(c.bytes))
 		}
 		fmt.Fprintf(&b, " %.0f | %.0f |\n", allocs, bytes)
 	}
@@ -109,21 +109,5 @@ func (c *cell) against(weir *cell) string {
 	for i := range ratios {
 		ratios[i] = c.nanos[i] / weir.nanos[i]
 	}
-	return fmt.Sprintf("%.1f ±%.0f%%, **%.2f**", median(c.nanos), 100*spread(c.nanos), median(ratios))
-}
-
-func median(values []float64) float64 { return quantile(values, 0.5) }
-
-// spread returns half the distance between the quartiles, as a part of the median.
-func spread(values []float64) float64 {
-	return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / median(values)
-}
-
-// quantile interpolates between the values, of which there must be one.
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	at := q * float64(len(sorted)-1)
-	i := min(int(at), max(0, len(sorted)-2))
-	next := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[next]-sorted[i])
+	return fmt.Sprintf("%.1f ±%.0f%%, **%.2f**", report.Median(c.nanos), 100*report.Spread(c.nanos), report.Median(ratios))
 }

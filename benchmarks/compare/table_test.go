@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/benchmarks/internal/report"
 	"github.com/weirhq/weir/benchmarks/rivals"
 )
 
@@ -20,8 +21,8 @@ func TestQuantile(t *testing.T) {
 		{[]float64{5, 4, 3, 2, 1}, 0.75, 4},
 		{[]float64{5, 4, 3, 2, 1}, 1, 5},
 	} {
-		if got := quantile(test.values, test.q); got != test.want {
-			t.Errorf("quantile(%v, %v) = %v, want %v", test.values, test.q, got, test.want)
+		if got := report.Quantile(test.values, test.q); got != test.want {
+			t.Errorf("report.Quantile(%v, %v) = %v, want %v", test.values, test.q, got, test.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir/benchmarks/internal/report"
 	"github.com/weirhq/weir/benchmarks/redisrivals"
 )
 
@@ -118,7 +119,7 @@ func (t *table) markdown() string {
 			}
 			fmt.Fprintf(&b, "| %s | %s | **%s** | %s | %.0f | %.0f | %.1f | %.1f |\n", r.Name, c.rate(),
 				c.to(t.named(redisrivals.RedisRate, j)), c.to(t.named(redisrivals.RedisBenchmark, j)),
-				median(c.p50), median(c.p99), median(c.serverMicros), median(c.clientMicros))
+				report.Median(c.p50), report.Median(c.p99), report.Median(c.serverMicros), report.Median(c.clientMicros))
 		}
 		b.WriteString("\n")
 	}
@@ -127,8 +128,8 @@ func (t *table) markdown() string {
 
 // rate renders the decisions per second and their spread, and how many requests had none.
 func (c *cell) rate() string {
-	text := fmt.Sprintf("%.0f ±%.0f%%", median(c.perSecond), 100*spread(c.perSecond))
-	if gaveUp := median(c.gaveUp); gaveUp > 0 {
+	text := fmt.Sprintf("%.0f ±%.0f%%", report.Median(c.perSecond), 100*report.Spread(c.perSecond))
+	if gaveUp := report.Median(c.gaveUp); gaveUp > 0 {
 		text += fmt.Sprintf(" (%.2g%% gave up)", 100*gaveUp)
 	}
 	return text
@@ -152,7 +153,7 @@ func (c *cell) to(other *cell) string {
 	for i := range ratios {
 		ratios[i] = c.perSecond[i] / other.perSecond[i]
 	}
-	return fmt.Sprintf("%.2f", median(ratios))
+	return fmt.Sprintf("%.2f", report.Median(ratios))
 }
 
 // modules are those whose versions matter to the figures.
@@ -182,20 +183,4 @@ func versionsOf(s *redisrivals.Server) (string, error) {
 		}
 	}
 	return text + ".", nil
-}
-
-func median(values []float64) float64 { return quantile(values, 0.5) }
-
-// spread returns half the distance between the quartiles, as a part of the median.
-func spread(values []float64) float64 {
-	return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / median(values)
-}
-
-// quantile interpolates between the values, of which there must be one.
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	at := q * float64(len(sorted)-1)
-	i := min(int(at), max(0, len(sorted)-2))
-	next := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[next]-sorted[i])
 }
